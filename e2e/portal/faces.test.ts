@@ -126,6 +126,15 @@ test("a form keeps what was typed through every refusal, and the second try is t
   await create.click();
   await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
   await page.unroute("**/portal/v1/payments");
+  // The network's own page, in the place of an answer, tells as little.
+  await page.route("**/portal/v1/payments", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    await route.fulfill({ status: 200, contentType: "text/html", body: "<html>Sign in to this network</html>" });
+  });
+  await create.click();
+  await expect.poll(() => keys.length).toBe(5);
+  await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  await page.unroute("**/portal/v1/payments");
   await create.click();
   await page.getByRole("region", { name: "The payment" }).getByText("pending").waitFor();
   expect((await client.get("/v1/payments")).json.data).toMatchObject([
@@ -209,6 +218,13 @@ test("a refund whose answer was lost is made once, also when its form was closed
   await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
   // What was done without an answer shows.
   await page.locator("dl div").filter({ hasText: "Refunded" }).getByText("500.00").waitFor();
+  await page.unroute("**/portal/v1/refunds");
+  // A refusal that never came to the first try tells nothing of it.
+  const error = { code: "RATE_LIMITED", message: "Too many requests.", request_id: REQUEST };
+  await page.route("**/portal/v1/refunds", (route) => route.fulfill({ status: 429, json: { error } }));
+  await refund();
+  await page.getByRole("dialog").getByText("RATE_LIMITED").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
   await page.unroute("**/portal/v1/refunds");
   await refund();
   await page.getByRole("dialog").waitFor({ state: "detached" });

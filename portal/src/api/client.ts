@@ -100,8 +100,9 @@ export class Api {
       lostAnswers.forget(change);
       return answer;
     } catch (thrown) {
-      if (asApiError(thrown).isOutcomeUnknown) lostAnswers.keep(change, key, Date.now());
-      else lostAnswers.forget(change);
+      const error = asApiError(thrown);
+      if (error.isOutcomeUnknown) lostAnswers.keep(change, key, Date.now());
+      else if (!error.isBeforeKey) lostAnswers.forget(change);
       throw thrown;
     }
   }
@@ -217,5 +218,9 @@ async function readAnswer<Answer>(response: Response): Promise<Answer> {
   const text = await response.text().catch(() => {
     throw noAnswer();
   });
-  return (text === "" ? undefined : JSON.parse(text)) as Answer;
+  try {
+    return (text === "" ? undefined : JSON.parse(text)) as Answer;
+  } catch {
+    throw noAnswer(); // what something else answered in the place of the service says of no outcome
+  }
 }

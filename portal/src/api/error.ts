@@ -36,7 +36,20 @@ export class ApiError extends Error {
   get isOutcomeUnknown(): boolean {
     return this.status === 0 || this.status >= 500 || this.code === "IDEMPOTENCY_IN_PROGRESS";
   }
+
+  /** Whether the refusal came before anybody looked for the idempotency key: it tells nothing about an earlier try with that key. */
+  get isBeforeKey(): boolean {
+    return this.status === 401 || this.status === 429 || beforeKey.has(this.code) || this.code.startsWith("HTTP_");
+  }
 }
+
+/** The other refusals in section 7 of the interface, and those of pages, that come before the idempotency record. */
+const beforeKey: ReadonlySet<string> = new Set([
+  "FORBIDDEN",
+  "MERCHANT_SUSPENDED",
+  "PROOF_REQUIRED",
+  "SECOND_FACTOR_REQUIRED",
+]);
 
 /** The error for a missing answer: no network, or no service. */
 export function noAnswer(): ApiError {
