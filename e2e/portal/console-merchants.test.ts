@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { exponentOf as exponentOfService, isCurrency } from "../../gateway/src/ground/money.ts";
+import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../../gateway/test/currencies.ts";
 import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
@@ -64,6 +66,16 @@ test("every page of events is one that axe finds nothing in, in light and dark; 
   await viewer.page.getByText("What the receiver is told").waitFor();
   expect(await viewer.page.getByRole("button", { name: "Send it again" }).count()).toBe(0);
   expect(await viewer.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+});
+
+test("on a narrow phone an admin sees which wallets are frozen, and the buttons that change them, without scrolling aside", async () => {
+  const { merchantId } = await portal.service.merchant({ settings: alsoIn(defaultSettings, "KWD") });
+  await portal.service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { KWD: true } });
+  const { page, open } = await portal.operator("admin", { viewport: { width: 360, height: 740 } });
+  await open(at.merchant(merchantId));
+  const table = page.getByRole("region", { name: "Currencies", exact: true });
+  await table.getByText("frozen").locator("visible=true").waitFor();
+  expect(await table.evaluate((region) => region.scrollWidth - region.clientWidth)).toBe(0);
 });
 
 test("what a key changed is read in the console, with where it came from, and leads to each object", async () => {

@@ -46,24 +46,32 @@ export function Limits({ of: merchant }: { of: Merchant }) {
     >
       <Plain
         label="Currencies"
-        heads={[{ head: "Currency" }, { head: "Largest payment" }, { head: "Wallet" }, ...(isAdmin ? [change] : [])]}
+        heads={[
+          { head: "Currency" },
+          { head: "Largest payment" },
+          { head: "Wallet", from: "wide" },
+          ...(isAdmin ? [change] : []),
+        ]}
         rows={currencies.map((currency) => {
           const maximum = maximumOf(merchant, currency);
+          const wallet = (
+            <Status status={frozen[currency] ? "frozen" : "open"} tone={frozen[currency] ? "bad" : "good"} />
+          );
           return {
             key: currency,
             cells: [
-              currency,
+              // On a phone the wallet has no room for a column.
+              <span key="currency">
+                {currency} <span className="block sm:hidden">{wallet}</span>
+              </span>,
               maximum !== undefined && <Amount minor={maximum} currency={currency} />,
-              <Status
-                key="wallet"
-                status={frozen[currency] ? "frozen" : "open"}
-                tone={frozen[currency] ? "bad" : "good"}
-              />,
+              wallet,
               ...(isAdmin
                 ? [
                     <span key="change" className="inline-flex flex-wrap justify-end gap-1">
                       <Button
                         look="quiet"
+                        className="max-sm:px-1"
                         label={frozen[currency] ? `Open the ${currency} wallet` : `Freeze the ${currency} wallet`}
                         onClick={() => setAsked(freezing(merchant, currency))}
                       >
@@ -72,6 +80,7 @@ export function Limits({ of: merchant }: { of: Merchant }) {
                       {currencies.length > 1 && (
                         <Button
                           look="quiet"
+                          className="max-sm:px-1"
                           label={`Take ${currency} away`}
                           onClick={() => setAsked(takingAway(merchant, currency))}
                         >
