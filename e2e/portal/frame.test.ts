@@ -92,6 +92,16 @@ test("everything is reached by the keyboard: the skip link, the menu, the palett
   await page.locator("h1:focus", { hasText: "Settlements" }).waitFor();
 });
 
+test("the whole menu is in sight in a window of 900 pixels, in the sandbox of an owner too", async () => {
+  const { page, place, open } = await portal.member("owner", { browser: { viewport: { width: 1440, height: 900 } } });
+  await open(paths.home(place));
+  const menu = page.getByRole("complementary", { name: "Menu" }).getByRole("navigation", { name: "Menu" });
+  const hidden = await menu.evaluate(({ parentElement: frame }) =>
+    frame ? frame.scrollHeight - frame.clientHeight : -1,
+  );
+  expect(hidden).toBe(0);
+});
+
 test("a double click opens a dialog, and a press beside it closes it while nothing is typed in it", async () => {
   const { page, open, place } = await portal.member("owner");
   await open(paths.team(place));

@@ -18,7 +18,7 @@ export function Nav({
   // The longest matching address is the current one: at /settings/team only Team is marked, not Settings.
   const here = entries.filter((to) => path === to || path.startsWith(`${to}/`)).sort((a, b) => b.length - a.length)[0];
   return (
-    <nav aria-label={label} className="space-y-4">
+    <nav aria-label={label} className="space-y-3">
       {groups.map((group) => (
         <div key={group.label ?? ""}>
           {group.label !== undefined && <p className="mb-1 px-2 text-xs text-muted">{group.label}</p>}

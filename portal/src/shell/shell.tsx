@@ -89,11 +89,11 @@ export function Shell({ groups, live, head, palette: Palette, name }: Props) {
         </header>
         <aside
           aria-label={words.menu}
-          className="sticky top-0 hidden print:hidden! h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 border-r border-line px-3 pt-4 pb-3 md:flex"
+          className="sticky top-0 hidden print:hidden! h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-3 border-r border-line px-3 pt-4 pb-3 md:flex"
         >
           {search}
           {/* In a low window this part scrolls, and the person's menu below stays visible. */}
-          <div className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1 *:shrink-0">{side}</div>
+          <div className="-mx-1 flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-1 *:shrink-0">{side}</div>
           <div className="space-y-1 border-t border-line pt-2">
             {live && <LiveMark state={live} />}
             <PersonMenu />
