@@ -134,7 +134,7 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Largest payment, in minor units").fill("500000");
   await dialog.getByText("= USD 5,000.00").waitFor();
   await click("Save");
-  const prices = dialog.getByLabel("Basis points");
+  const prices = dialog.getByLabel("Share, in basis points");
   await expect.poll(() => prices.first().getAttribute("aria-invalid")).toBe("true");
   for (const price of await prices.all()) await price.fill("290");
   await click("Save");

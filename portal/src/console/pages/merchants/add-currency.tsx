@@ -37,8 +37,8 @@ function Fields({ methods }: { methods: readonly Method[] }) {
         <fieldset key={method}>
           <legend className="mb-1 font-medium">{method.replaceAll("_", " ")}</legend>
           <div className="grid gap-3 sm:grid-cols-2">
-            <NumberField name={`${method}.basis_points`} label="Basis points" />
-            <MinorField name={`${method}.flat_minor`} label="Flat" currency={currency} />
+            <NumberField name={`${method}.basis_points`} label="Share, in basis points" hint="70 is 0.70 %." />
+            <MinorField name={`${method}.flat_minor`} label="Flat part" currency={currency} />
           </div>
         </fieldset>
       ))}
