@@ -1,6 +1,6 @@
 // Goal: an amount is read as the page writes it, in every currency, and one that can be read in two ways is not read.
 import { expect, test } from "vitest";
-import { digitsOf, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
+import { digitsOf, faultOfAmount, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
 
 test.each([
   ["1500", 2, 150_000],
@@ -86,4 +86,13 @@ test.each([
   ["rupiah", "id", "rupiah"],
 ] as const)("a search for %s in %s asks the API for %s", (typed, language, written) => {
   expect(writtenAmount(typed, language)).toBe(written);
+});
+
+test.each([
+  [undefined, 2, "Enter an amount with at most 2 decimals."],
+  [undefined, 0, "Enter an amount without decimals."],
+  [0, 3, "Enter an amount above zero."],
+  [1, 0, undefined],
+])("of %j minor units with exponent %i a form says %j", (minor, exponent, fault) => {
+  expect(faultOfAmount(minor, exponent)).toBe(fault);
 });

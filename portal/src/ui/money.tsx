@@ -64,6 +64,13 @@ export function writtenAmount(typed: string, language: "en" | "id"): string {
     .replace(",", ".");
 }
 
+/** The fault of an amount to be typed, as minor units; undefined of one above zero. */
+export function faultOfAmount(minor: number | undefined, exponent: number): string | undefined {
+  if (minor === undefined)
+    return exponent === 0 ? "Enter an amount without decimals." : `Enter an amount with at most ${exponent} decimals.`;
+  return minor === 0 ? "Enter an amount above zero." : undefined;
+}
+
 interface Props {
   /** An object of the API that has `amount_minor`, `currency` and `exponent`. */
   of: Amount;

@@ -9,7 +9,7 @@ import { Answer } from "../../ui/answer.tsx";
 import { Code } from "../../ui/code.tsx";
 import { useCurl } from "../../ui/curl.tsx";
 import { ChoicesField, Form, SelectField, Submit, TextField, useFormValues } from "../../ui/form.tsx";
-import { digitsOf, minorOf } from "../../ui/money.tsx";
+import { digitsOf, faultOfAmount, minorOf } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { useLanguage } from "../../words.ts";
 import { type Body, type Values, bodyOf, firstValues, methods } from "./fields.ts";
@@ -181,9 +181,7 @@ function AmountField({ name, label, exponent, needed = false }: AmountFieldProps
   const minor = minorOf(typed, exponent, language);
   const check = (value: string): string | undefined => {
     if (value.trim() === "" && !needed) return undefined;
-    const found = minorOf(value, exponent, language);
-    if (found === undefined) return `Enter an amount with at most ${exponent} decimals.`;
-    return found === 0 ? "Enter an amount above zero." : undefined;
+    return faultOfAmount(minorOf(value, exponent, language), exponent);
   };
   return (
     <TextField

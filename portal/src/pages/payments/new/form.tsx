@@ -4,7 +4,7 @@ import { type Action, useAction } from "../../../api/action.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import type { AnswerOf, OperationOf, Schema } from "../../../api/types.ts";
 import { Form, SelectField, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
-import { digitsOf, minorOf } from "../../../ui/money.tsx";
+import { digitsOf, faultOfAmount, minorOf } from "../../../ui/money.tsx";
 import { useLanguage } from "../../../words.ts";
 import { CodePane } from "./code-pane.tsx";
 import { type Body, type Values, bodyOf, folded, methods, scenarios } from "./fields.ts";
@@ -64,7 +64,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         label="Amount"
         inputMode="decimal"
         autoComplete="off"
-        check={(value) => amountFault(minorOf(value, exponent, language), exponent)}
+        check={(value) => faultOfAmount(minorOf(value, exponent, language), exponent)}
         hint={
           minor !== undefined &&
           `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: amount_minor.`
@@ -124,11 +124,6 @@ function Optional({ isSandbox }: { isSandbox: boolean }) {
       <TextField name="metadata" label="Metadata" lines={3} mono hint="One pair per line: name=value." />
     </>
   );
-}
-
-function amountFault(minor: number | undefined, exponent: number): string | undefined {
-  if (minor === undefined) return `Enter an amount with at most ${exponent} decimals.`;
-  return minor === 0 ? "Enter an amount above zero." : undefined;
 }
 
 const neededReference = needed("A reference");
