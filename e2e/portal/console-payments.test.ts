@@ -130,6 +130,36 @@ test("an amount is typed as the page shows it: in Indonesian 1,500 dinars are on
   expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(1_500);
 });
 
+test("an admin whose refund got no answer asks for it again in the same form, and it is made once", async () => {
+  portal.tolerate(/Failed to load resource|net::ERR/);
+  const { client } = await portal.service.merchant();
+  const [reference] = await Promise.all(
+    [100_000, 900_000].map(async (amount_minor) => {
+      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
+      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      return json.reference as string;
+    }),
+  );
+  const { page, open } = await portal.operator("admin");
+  await open(at.payment(reference ?? ""));
+  await page.route("**/ops/v1/payments/*/refunds", async (route) => {
+    // A request that is handed on loses where it came from, by which the service knows its own pages.
+    const answer = await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });
+    expect(answer.status()).toBe(201);
+    await route.abort();
+  });
+  await page.getByRole("button", { name: "Refund…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("Returned");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await dialog.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  await dialog.getByText("0.00 of this payment").waitFor();
+  await page.unroute("**/ops/v1/payments/*/refunds");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(100_000);
+});
+
 test("money that came after its payment had ended stands above what the payment says of itself", async () => {
   const { service } = portal;
   const { version } = await service.operate("POST", "/routing/rules", {

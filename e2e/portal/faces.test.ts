@@ -230,3 +230,27 @@ test("a refund whose answer was lost is made once, also when its form was closed
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(50_000);
 });
+
+test("the rest of a payment whose refund got no answer is asked for again in the same form, and is told as done", async () => {
+  portal.tolerate(/Failed to load resource|net::ERR/);
+  const { page, place, client, open } = await portal.member("owner");
+  const [reference] = await Promise.all(
+    [100_000, 900_000].map(async (amount_minor) => {
+      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
+      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      return json.reference as string;
+    }),
+  );
+  await open(paths.payment(place, reference ?? ""));
+  await page.route("**/portal/v1/refunds", losesAnswer);
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await dialog.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  await dialog.getByText("0.00 of this payment").waitFor();
+  await page.unroute("**/portal/v1/refunds");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await page.getByText("The acquirer has sent the money back.").waitFor();
+  await dialog.waitFor({ state: "detached" });
+  expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(100_000);
+});

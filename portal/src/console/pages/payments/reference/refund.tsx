@@ -26,7 +26,8 @@ export function Refund({ of: { payment, merchant }, close }: Props) {
     const minor = minorOf(typed, exponent, language);
     if (minor === undefined || minor === 0)
       return `An amount in ${currency} is needed, like ${digitsOf(most, exponent, language)}.`;
-    return minor > most
+    // What got no answer may be why less can be refunded: sent again, it is answered.
+    return minor > most && !refund.pending && !refund.error?.isOutcomeUnknown
       ? `At most ${currency} ${digitsOf(most, exponent, language)} can still be refunded.`
       : undefined;
   };
