@@ -288,6 +288,29 @@ test("what the bank said about a batch is recorded, by a second operator where t
   await page.getByText("TRF-0002").waitFor();
 });
 
+test("no page sends a payout of real money without the bank's reference", async () => {
+  const { id, settlement } = await merchantWithBatch("Toko Kenanga");
+  const { page, open } = await portal.operator("admin");
+  const sent: string[] = [];
+  // The sandbox's batch, in the place of one of production, which has none here.
+  await page.route("**/books/production/**", async (route) => {
+    const request = route.request();
+    if (request.method() !== "GET") sent.push(request.url());
+    await route.fulfill({ response: await route.fetch({ url: request.url().replace("/production/", "/sandbox/") }) });
+  });
+  const dialog = page.getByRole("dialog");
+  for (const [address, opens, sends] of [
+    [at.settlement(id, "production", settlement), "Record that the bank paid it", "Record it"],
+    [at.payout(id, "production", settlement), "Record that it was paid", "Record that it was paid"],
+  ] as const) {
+    await open(address);
+    await page.getByRole("button", { name: opens }).click();
+    await dialog.getByRole("button", { name: sends }).click();
+    await expect.poll(() => dialog.getByLabel("The bank's reference").getAttribute("aria-invalid")).toBe("true");
+  }
+  expect(sent).toEqual([]);
+});
+
 test("support verifies a book on the phone, sees how far it is and what it found, and takes the book along", async () => {
   const { id } = await merchantWithBatch("Toko Fajar");
   const support = await portal.operator("support", { viewport: PHONE });
