@@ -16,6 +16,8 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   say(words`The output cannot be written: ${code === "ENOSPC" ? "the disk is full" : message}.`);
   process.exit(1);
 });
+// Nor does a command end in the middle of its work because nobody reads its sentences any more.
+process.stderr.on("error", () => undefined);
 
 // npx runs this below a shell, and a signal that ends npx ends these two alone: a listener that stayed would go on taking the events.
 if (process.env.npm_lifecycle_event === "npx") process.env.GERBANG_PARENT ??= String(process.ppid);

@@ -1,12 +1,13 @@
 // Goal: what is published runs by itself on Node 20 and later, with the API's answers in its tables. Method: the package is built and its program
 // copied away from the checkout, and run by the Node of the machine, where there is one besides ours, against a server that plays the API.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -86,6 +87,19 @@ test.each(nodes)("the package runs by itself, by %s", async (node) => {
   });
   expect(asked).toEqual([{ url: "/v1/balances", agent: expect.stringMatching(/^gerbang-cli\//) }]);
   expect(await gerbang(node, "serve")).toMatchObject({ code: 2, words: expect.stringContaining('no command "serve"') });
+});
+
+test("a command goes on to its end where nobody reads its sentences", async () => {
+  const { port } = server.address() as AddressInfo;
+  const env = {
+    GERBANG_CLIENT_ID: "ak_test_00000000000000000000000000",
+    GERBANG_SECRET: "sk_test_x",
+    GERBANG_BASE_URL: `http://127.0.0.1:${port}`,
+  };
+  const command = spawn(process.execPath, [join(folder, "package/cli/src/main.js"), "balances", "list"], { env });
+  command.stderr.destroy();
+  const [data, [code]] = await Promise.all([text(command.stdout), once(command, "close")]);
+  expect([code, data]).toEqual([0, expect.stringContaining("1,234,567.00")]);
 });
 
 test.skipIf(process.platform === "win32")(
