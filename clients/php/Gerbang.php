@@ -476,11 +476,20 @@ final class Expected
 
     public static function list(): self
     {
-        return new self(LIST_MAX_BYTES, function (Answer $answer): bool {
-            // Read as objects: as arrays {} would be a list, and [] an object.
-            $data = json_decode($answer->body, false, LEVELS_MAX + 1)->data ?? null;
-            return is_array($data) && array_filter($data, fn($one) => !$one instanceof \stdClass) === [];
-        });
+        return new self(LIST_MAX_BYTES, fn(Answer $answer): bool => self::isList($answer));
+    }
+
+    /** One that does not say whether there is more is not taken for the last. */
+    public static function page(): self
+    {
+        return new self(LIST_MAX_BYTES, fn(Answer $answer): bool => self::isList($answer) && is_bool($answer->object['has_more'] ?? null));
+    }
+
+    private static function isList(Answer $answer): bool
+    {
+        // Read as objects: as arrays {} would be a list, and [] an object.
+        $data = json_decode($answer->body, false, LEVELS_MAX + 1)->data ?? null;
+        return is_array($data) && array_filter($data, fn($one) => !$one instanceof \stdClass) === [];
     }
 
     public static function csv(): self
@@ -1197,7 +1206,7 @@ abstract class Resource
             foreach ($page['data'] as $one) {
                 yield $one;
             }
-            if (empty($page['has_more'])) {
+            if (!$page['has_more']) {
                 return;
             }
             $cursor = $page['next_cursor'] ?? null;
@@ -1213,7 +1222,7 @@ abstract class Resource
     protected function pageOf(string $path, array $filters): array
     {
         $query = array_filter($filters, fn($value) => $value !== null);
-        return $this->gerbang->call('GET', $path, query: $query, expected: Expected::list());
+        return $this->gerbang->call('GET', $path, query: $query, expected: Expected::page());
     }
 }
 
@@ -1285,7 +1294,7 @@ final class Payments extends Listed
         $options = ['deadline' => $left];
         try {
             $query = ['reference_id' => $sent['reference_id']];
-            $page = $this->gerbang->call('GET', self::PATH, query: $query, options: $options, expected: Expected::list());
+            $page = $this->gerbang->call('GET', self::PATH, query: $query, options: $options, expected: Expected::page());
         } catch (GerbangException) {
             return null;
         }

@@ -744,6 +744,8 @@ def _is_list(answer: Json) -> bool:
 
 
 _LIST = _Expected(_is_list, most=LIST_MAX_BYTES)
+# One that does not say whether there is more is not taken for the last.
+_PAGE = _Expected(lambda answer: _is_list(answer) and isinstance(answer.get("has_more"), bool), most=LIST_MAX_BYTES)
 _STATEMENT = _Expected(most=LIST_MAX_BYTES, csv=True)
 
 
@@ -1083,7 +1085,7 @@ class _Listed(_Resource):
 
 
 def _page(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Page:
-    return cast(Page, call("GET", path, query=filters, expected=_LIST))
+    return cast(Page, call("GET", path, query=filters, expected=_PAGE))
 
 
 def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Iterator[Json]:
@@ -1092,7 +1094,7 @@ def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> 
     while True:
         page = _page(call, path, asked)
         yield from page["data"]
-        if not page.get("has_more"):
+        if not page["has_more"]:
             return
         cursor = page.get("next_cursor")
         # To go on would have no end, and to end here would leave objects out. A page may be empty and have more after it.
@@ -1180,7 +1182,7 @@ class _Payments(_Listed):
         left = max(give_up - _clock.monotonic(), min(self._gerbang._timeout, LOOKUP_MIN_SECONDS))
         query = {"reference_id": sent["reference_id"]}
         try:
-            page = self._call("GET", self._path, expected=_LIST, query=query, deadline=left)
+            page = self._call("GET", self._path, expected=_PAGE, query=query, deadline=left)
         except GerbangError:
             return None
         return cast(Optional[Payment], next((found for found in page["data"] if _is_same(found, sent)), None))

@@ -477,6 +477,12 @@ function hostileAnswers(): Hostile[] {
       answers: [ok({ data: [paid], has_more: true, next_cursor: cursor })],
       expect: { result: UNREADABLE, requests: 1 },
     })),
+    ...[{}, { has_more: null }, { has_more: "true", next_cursor: "a" }].map((more) => ({
+      name: `a list that does not say whether there is more: ${JSON.stringify(more)}`,
+      call: list,
+      answers: five(ok({ data: [paid], ...more })),
+      expect: { result: UNREADABLE, requests: 5 },
+    })),
     ...[{}, { a: paid }, "x", null, [1], [[]], [paid, null]].flatMap((data) => [
       {
         name: `a list of ${JSON.stringify(data)}`,
