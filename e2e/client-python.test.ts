@@ -29,6 +29,15 @@ except GerbangError as error:
       "VALIDATION_ERROR metadata.1001: must be a string 1001\n",
     );
   });
+  test("refuses half a character in what a list is asked for, by its own error", async () => {
+    const code = `from gerbang import Gerbang, GerbangError
+try:
+    Gerbang("ak_test_1", "sk_test_1", "http://127.0.0.1:9", deadline=0).payments.page(reference_id="a" + chr(0xd800))
+except GerbangError as error:
+    print(error.code, error.details["field"])`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    expect(await run([python, "-c", code], "", environment)).toBe("VALIDATION_ERROR reference_id\n");
+  });
   test("one time limit is for all addresses of a host, of which none answers", async () => {
     // A full queue: who comes is not answered.
     const code = `import socket, time

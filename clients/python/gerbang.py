@@ -279,7 +279,12 @@ def _shown(value: Any) -> Any:
 
 
 def _is_text(value: str) -> bool:
-    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    return "\0" not in value and not _has_half(value)
+
+
+def _has_half(value: str) -> bool:
+    """Whether half a character is in it, which no UTF-8 can write."""
+    return any("\ud800" <= character <= "\udfff" for character in value)
 
 
 Rule = Callable[[str, Any], None]
@@ -863,6 +868,9 @@ class Gerbang:
         if not re.fullmatch("/v1/[!-~]*", path) or not re.fullmatch("[A-Z]{3,7}", method):
             raise ValueError("a call has a method in capitals and a path that begins with /v1/")
         given = {name: value for name, value in (query or {}).items() if value is not None}
+        for name, value in given.items():
+            if _has_half(str(value)):
+                raise _invalid(name, value, "must be Unicode text")
         target = path + (f"?{urlencode(given, quote_via=quote)}" if given else "")
         payload = b"" if method == "GET" else _json_bytes(body or {})
         if method != "GET":

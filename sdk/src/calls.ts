@@ -1,7 +1,7 @@
 // How the resources make calls: paths with ids in them, queries, lists, and bodies that are checked before they are sent.
 import type { Answer, Expected } from "./answer.ts";
 import type { BodyName } from "./rules.ts";
-import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
+import { checkBody, checkIdempotencyKey, checkIdentity, encoded } from "./check.ts";
 import { List, type Page } from "./list.ts";
 import type { Call, CallOptions, Transport, Tried } from "./transport.ts";
 import { traced, type Tracer } from "./tracing.ts";
@@ -71,17 +71,13 @@ export class Calls {
 
 /** A path with ids in it: ``path`/v1/payments/${reference}` ``. Throws VALIDATION_ERROR for an empty id. */
 export function path(texts: TemplateStringsArray, ...identities: string[]): string {
-  return texts.reduce((made, text, at) => made + encodeURIComponent(checkIdentity(identities[at - 1])) + text);
+  return texts.reduce((made, text, at) => made + checkIdentity(identities[at - 1]) + text);
 }
 
-/** A path with its query, in the form that is signed and sent. */
+/** A path with its query, in the form that is signed and sent. Throws VALIDATION_ERROR for half a character. */
 export function withQuery(target: string, query: Query): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null) continue;
-    for (const each of [value].flat()) parameters.append(name, String(each));
-  }
-  // All servers read %20 as a space; not all read + as one in a query.
-  const text = parameters.toString().replaceAll("+", "%20");
-  return text === "" ? target : `${target}?${text}`;
+  const asked = Object.entries(query)
+    .flatMap(([name, value]) => [value ?? []].flat().map((each) => `${name}=${encoded(name, String(each))}`))
+    .join("&");
+  return asked ? `${target}?${asked}` : target;
 }

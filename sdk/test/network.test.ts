@@ -471,8 +471,9 @@ test.each(["x".repeat(100_000), 'req_1\n{"level":"error"}', "req_1 ", "", "{}"])
 test("what cannot stand in a path is refused before it is sent, and what JSON leaves out is no pair", async () => {
   const sent: string[] = [];
   const gerbang = answeredBy((url) => (sent.push(url.pathname), json({ reference: "pay_1" }, 201)));
-  for (const reference of ["", "..", "\ud800"])
+  for (const reference of ["", ".."])
     expect(() => gerbang.payments.get(reference)).toThrow(/^Name the object by its identity/);
+  expect(() => gerbang.payments.get("\ud800")).toThrow("reference: must be Unicode text");
   expect(sent).toEqual([]);
   await gerbang.payments.create({ ...order, metadata: { a: undefined as never, b: "1" } });
   expect(sent).toEqual(["/v1/payments"]);
@@ -503,6 +504,21 @@ test.each([201, 200, 503])(
     expect((await Promise.all(made)).map(({ reference }) => reference)).toEqual(["pay_1", "pay_2", "pay_3"]);
   },
 );
+
+test("what is looked for is what was given: every character, and never U+FFFD for half of one", async () => {
+  const asked: string[] = [];
+  const gerbang = answeredBy(({ search }) => (asked.push(search), json({ data: [], has_more: false })));
+  const id = "a+b c&d=e'é☕~%#!*()";
+  await gerbang.payments.list({ reference_id: id, status: undefined as never });
+  expect(new URLSearchParams(asked[0]).get("reference_id")).toBe(id);
+  // The address is signed as it is sent.
+  expect(asked).toEqual(["?reference_id=a%2Bb%20c%26d%3De%27%C3%A9%E2%98%95~%25%23!*()"]);
+  expect(await failed(Array.fromAsync(gerbang.payments.list({ reference_id: "a\ud800" })))).toMatchObject({
+    code: "VALIDATION_ERROR",
+    details: { field: "reference_id" },
+  });
+  expect(asked).toHaveLength(1);
+});
 
 test("all pages of a list have its filters, also when their object is used for another list", async () => {
   const asked: (string | null)[] = [];
