@@ -54,7 +54,7 @@ export async function loginCommand(given: Login): Promise<number> {
   if (granted === undefined) return 1;
   profiles.keep(name, granted);
   say(
-    words`Signed in: ${granted.merchant_name}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
+    words`Signed in: ${granted.merchant_name}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}, and used from now on where no other is named.`,
   );
   // Somebody else who saw the code could have confirmed it for a merchant of their own, who would then get this profile's payments.
   if (before !== undefined && before.merchant_id !== granted.merchant_id)
@@ -206,11 +206,15 @@ export function logoutCommand({ profile }: { profile: string | undefined }): Pro
   const profiles = new Profiles();
   const found = profiles.find(profile ?? (process.env.GERBANG_PROFILE || undefined));
   if (!found) throw new Trouble("There is no profile to forget.");
+  const { current } = profiles.read();
   profiles.forget(found.name);
   const { client_id: id, portal_url: portal, merchant_id: merchant, environment } = found.profile;
   say(
     words`Forgot profile ${found.name}. Its key ${id} stays valid until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
   );
+  // The next one may be of production.
+  const next = found.name === current ? profiles.find() : undefined;
+  if (next) say(words`Commands use profile ${next.name} (${next.profile.environment}) from now on.`);
   return Promise.resolve(0);
 }
 

@@ -353,7 +353,9 @@ describe("whose key", () => {
     const owner = await joins(service, merchantId);
     const done = await login(owner);
     expect([done.code, done.data]).toEqual([0, ""]);
-    expect(done.words).toContain("Signed in: Toko Senja, sandbox.");
+    expect(done.words).toMatch(
+      /^Signed in: Toko Senja, sandbox\. The key is kept .*, and used from now on where no other is named\.$/m,
+    );
     expect(statSync(profilesFile()).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, "gerbang")).mode & 0o777).toBe(0o700);
     const { profiles } = JSON.parse(readFileSync(profilesFile(), "utf8")) as {
@@ -391,6 +393,9 @@ describe("whose key", () => {
     expect((await gerbang(["profiles", "use", "nobody"], {})).words).toContain(
       'There is no profile "nobody". There are: reader, all.',
     );
+    await login(owner, ["--profile", "third"]);
+    expect((await gerbang(["logout", "--profile", "reader"], {})).words).not.toContain("from now on");
+    expect((await gerbang(["logout"], {})).words).toContain("Commands use profile all (sandbox) from now on.");
     // Somebody else confirmed the code, for a merchant of theirs.
     const other = await service.merchant({ name: "Toko Lain" });
     const { words } = await login(await joins(service, other.merchantId), ["--profile", "all"]);
