@@ -272,6 +272,19 @@ describe("login", () => {
     for (const wait of waits) expect(wait).toBeGreaterThan(900);
   });
 
+  test("that lost an answer does not say that nobody confirmed the code: its key may be made", async () => {
+    answer = (path) => {
+      if (!path.endsWith("/token")) return { body: begun(1) };
+      return asked.length === 2 ? { status: 502, body: "<h1>Bad gateway</h1>" } : { body: { status: "expired_token" } };
+    };
+    const { code, stderr } = await login();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/If it was confirmed, its key gerbang CLI on .* was made and never came here/),
+    ]);
+    expect(stderr).not.toContain("nobody confirmed it");
+  });
+
   test("asks once a minute at least, by an interval that is longer than a timer can be", async () => {
     answer = () => ({ body: begun(1e12) });
     await login(3_000);

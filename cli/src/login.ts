@@ -21,6 +21,9 @@ const INTERVAL_MAX = 60;
 /** Seconds for which a code is asked about, whatever the service says. */
 const LASTS_MAX = 3_600;
 
+/** What the portal calls the key. */
+const KEY_NAME = `gerbang CLI on ${hostname()}`.slice(0, 60);
+
 interface Login {
   "base-url": string | undefined;
   profile: string | undefined;
@@ -43,9 +46,8 @@ export async function loginCommand(given: Login): Promise<number> {
   const { profiles: known } = profiles.read();
   const before = Object.hasOwn(known, name) ? known[name] : undefined;
   const origin = originOf(given["base-url"] ?? baseUrlOf(profiles, name));
-  const keyName = `gerbang CLI on ${hostname()}`.slice(0, 60);
   const environment = given.production ? "production" : "sandbox";
-  const begun = begunOf(await ask(origin, "", { name: keyName, environment }));
+  const begun = begunOf(await ask(origin, "", { name: KEY_NAME, environment }));
   const page = pageOf(begun.verification_uri_complete);
   say(words`Open ${page}\nand compare the code there: ${paintOf(process.stderr)("bold", begun.user_code)}`);
   if (!given["no-browser"] && process.stderr.isTTY) openInBrowser(page);
@@ -90,11 +92,15 @@ function baseUrlOf(profiles: Profiles, name: string): string {
   throw new Trouble("The service's address is missing. Name it: gerbang login --base-url https://pay.example.com/v1");
 }
 
-/** Polls until somebody has answered. Undefined when there is no key; the reason is printed. */
+/**
+ * Polls until somebody has answered. Undefined when there is no key; the reason is printed. The service gives the key to one poll alone: when its
+ * answer is lost, the next poll is told that the code is over.
+ */
 async function answered(origin: string, { device_code, interval, expires_in }: Begun): Promise<Profile | undefined> {
   const stop = stopped();
   let waitSeconds = paceOf(interval);
   let lost = 0;
+  let isUnsure = false;
   for (let left = Math.min(LASTS_MAX, expires_in) + 30; left > 0; left -= waitSeconds) {
     await pause(waitSeconds * 1000, stop);
     if (stop.aborted) {
@@ -107,6 +113,7 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
       lost = 0;
     } catch (error) {
       if (!(error instanceof Lost) || ++lost > LOST_MAX) throw error;
+      isUnsure = true;
       continue;
     }
     if (answer.status === "granted") return profileOf(origin, answer);
@@ -117,7 +124,11 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
     if (answer.status === "expired_token") break;
     if (typeof answer.interval === "number") waitSeconds = paceOf(answer.interval);
   }
-  say(words`The code has expired: nobody confirmed it in time. Start again with gerbang login.`);
+  say(
+    isUnsure
+      ? words`The code is over, and an answer about it was lost. If it was confirmed, its key ${KEY_NAME} was made and never came here: revoke it in the portal, under Developers, Keys. Then start again with gerbang login.`
+      : words`The code has expired: nobody confirmed it in time. Start again with gerbang login.`,
+  );
   return undefined;
 }
 
