@@ -453,8 +453,9 @@ class _Secret:
         """Keyed with the bytes behind whsec_, as Standard Webhooks has it; None where there are none."""
         if not self.__text.startswith("whsec_"):
             return None
+        text = self.__text[len("whsec_") :]
         try:
-            key = base64.b64decode(self.__text[len("whsec_") :], validate=True)
+            key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)  # a copy may lack its end
         except ValueError:
             return None
         return _hmac(key, parts) if key else None

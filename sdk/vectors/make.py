@@ -299,6 +299,7 @@ def webhooks():
         webhook("Standard Webhooks: several signatures, the second is ours", "ok", {**STANDARD, "webhook-signature": f"v1,{b64(bytes(32))} {standard}"}),
         webhook("Standard Webhooks: versions that nobody knows are skipped", "ok", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))} {standard}"}),
         webhook("Standard Webhooks: the second of two secrets", "ok", STANDARD, secrets=(STRANGER, WEBHOOK)),
+        webhook("Standard Webhooks: a secret whose base64 came without its padding", "ok", STANDARD, secrets=(WEBHOOK.rstrip("="),)),
         webhook("Standard Webhooks: keyed with the whole text instead of the bytes behind whsec_", "signature_mismatch", {**STANDARD, "webhook-signature": "v1," + b64(hmac_sha256(WEBHOOK, f"{EVENT_ID}.{NOW}.", BODY).digest())}),
         webhook("Standard Webhooks: a version in capitals is another one", "signature_malformed", {**STANDARD, "webhook-signature": standard.upper()[:3] + standard[3:]}),
         webhook("Standard Webhooks: no signature of version 1", "signature_malformed", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))}"}),
