@@ -540,8 +540,8 @@ final class Answer
     public function retryAfter(): ?int
     {
         $text = $this->header('retry-after');
-        if (preg_match('/^[0-9]{1,10}$/D', $text)) {
-            return (int) $text;
+        if (preg_match('/^[0-9]+$/D', $text)) {
+            return (int) min(1e12, (float) $text); // a cast of more than an int holds gives any number
         }
         $until = self::date($text);
         return $until === null ? null : $until - (self::date($this->header('date')) ?? $this->at);

@@ -1023,7 +1023,7 @@ def _unreadable(answer: _Answer) -> GerbangError:
 def _retry_after(answer: _Answer) -> Optional[float]:
     """The seconds that the answer asks to wait. A date is counted from the answer's own."""
     text = answer.headers.get("retry-after") or ""
-    if re.fullmatch("[0-9]{1,10}", text):
+    if re.fullmatch("[0-9]+", text):
         return float(text)
     until, now = _http_date(text), _http_date(answer.headers.get("date"))
     return None if until is None else until - (_clock.time() if now is None else now)

@@ -507,6 +507,8 @@ def retries():
         retry("Retry-After as a date that is over", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(-7), date=date(0)), CREATED], "ok", BACKOFF[:1]),
         retry("Retry-After beyond the deadline gives up at once, with the error", [error(429, "RATE_LIMITED", retry_after="30")], "RATE_LIMITED", deadline_ms=10_000),
         retry("Retry-After of a year, and no deadline given: gives up at once", [error(503, "SERVICE_UNAVAILABLE", retry_after="31536000")], "SERVICE_UNAVAILABLE"),
+        retry("Retry-After of more seconds than a number holds: gives up at once", [error(503, "SERVICE_UNAVAILABLE", retry_after="9" * 400)], "SERVICE_UNAVAILABLE"),
+        retry("Retry-After of 7 with zeros before it", [error(503, "SERVICE_UNAVAILABLE", retry_after="7".zfill(20)), CREATED], "ok", [[7000, 8400]]),
         retry("a deadline for all attempts: the wait that would end after it is not begun", [error(503, "SERVICE_UNAVAILABLE")] * 2, "SERVICE_UNAVAILABLE", BACKOFF[:1], deadline_ms=2_000),
         # Lost and unreadable answers.
         *[
