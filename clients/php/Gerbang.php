@@ -132,10 +132,11 @@ class GerbangException extends \RuntimeException
         return ($this->status >= 500 && !$undone) || ($this->code === 'ANSWER_UNREADABLE' && $this->status < 300);
     }
 
-    /** Whether the answer says what became of the key, also of an attempt before. Other statuses are of answers from before it is read. @internal */
+    /** Whether the answer says what became of the key, also of an attempt before. Other refusals are of answers from before it is read. @internal */
     public function closes(): bool
     {
-        return $this->code !== 'ANSWER_UNREADABLE' && in_array($this->status, [202, 404, 409, 422], true);
+        $stored = in_array($this->code, ['WALLET_FROZEN', 'ENVIRONMENT_MISMATCH'], true); // though their status is 403
+        return $stored || $this->code !== 'ANSWER_UNREADABLE' && in_array($this->status, [202, 404, 409, 422], true);
     }
 }
 

@@ -292,9 +292,10 @@ function opens({ code, status = 0 }: GerbangError): boolean {
   return (status >= 500 && !undoneCodes.has(code)) || (code === "ANSWER_UNREADABLE" && status < 300);
 }
 
-/** Whether the answer tells the outcome of the idempotency key, earlier attempts included. Other statuses are of answers from before it is read. */
+/** Whether the answer tells the outcome of the idempotency key, earlier attempts included. Other refusals are of answers from before it is read. */
 function closes({ code, status = 0 }: GerbangError): boolean {
-  return code !== "ANSWER_UNREADABLE" && [202, 404, 409, 422].includes(status);
+  // Stored under the key, though with 403: WALLET_FROZEN and ENVIRONMENT_MISMATCH.
+  return /FROZEN|MISMATCH/.test(code) || (code !== "ANSWER_UNREADABLE" && [202, 404, 409, 422].includes(status));
 }
 
 const retryAfterMs = new WeakMap<GerbangError, number>();

@@ -412,7 +412,7 @@ def is_open(answers):
             opened = opened or one["fault"] in ("html", "empty") and not 300 <= one.get("status", 200) < 500
         elif one["status"] >= 500 and code not in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"):
             opened = True
-        elif code is not None and one["status"] in (202, 404, 409, 422):
+        elif code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH") or code is not None and one["status"] in (202, 404, 409, 422):
             opened = False
     return opened
 
@@ -556,6 +556,10 @@ def retries():
         retry("a lost answer, then no route", [RESET] + [error(503, "NO_ROUTE_AVAILABLE")] * 4, "NO_ROUTE_AVAILABLE", BACKOFF),
         retry("a lost answer, then the credential has ended", [RESET, error(401, "CLIENT_NOT_FOUND")], "CLIENT_NOT_FOUND", BACKOFF[:1]),
         retry("a lost answer, then the credential may not", [RESET, error(403, "FORBIDDEN")], "FORBIDDEN", BACKOFF[:1]),
+        *[
+            retry(f"a lost answer, then {code}, which is stored under the key: nothing was done", [RESET, error(403, code)], code, BACKOFF[:1], "refund")
+            for code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH")
+        ],
         retry("a lost answer, then a request that was broken off", [RESET, error(400, "MALFORMED_REQUEST")], "MALFORMED_REQUEST", BACKOFF[:1]),
         retry("a lost answer, then a request that did not arrive in time", [RESET, error(408, "MALFORMED_REQUEST")], "MALFORMED_REQUEST", BACKOFF[:1]),
         retry("createOrFind: a lost answer, then a request that did not arrive in time", [RESET, error(408, "MALFORMED_REQUEST"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1, status="pending"),
