@@ -299,13 +299,14 @@ test("no page sends a payout of real money without the bank's reference", async 
     await route.fulfill({ response: await route.fetch({ url: request.url().replace("/production/", "/sandbox/") }) });
   });
   const dialog = page.getByRole("dialog");
-  for (const [address, opens, sends] of [
-    [at.settlement(id, "production", settlement), "Record that the bank paid it", "Record it"],
-    [at.payout(id, "production", settlement), "Record that it was paid", "Record that it was paid"],
+  for (const [address, opens] of [
+    [at.settlement(id, "production", settlement), "Record that the bank paid it"],
+    [at.payout(id, "production", settlement), "Record that it was paid"],
   ] as const) {
     await open(address);
     await page.getByRole("button", { name: opens }).click();
-    await dialog.getByRole("button", { name: sends }).click();
+    // Whether or not the policy wants a second operator.
+    await dialog.getByRole("button", { name: /^(?:Record|Ask)/ }).click();
     await expect.poll(() => dialog.getByLabel("The bank's reference").getAttribute("aria-invalid")).toBe("true");
   }
   expect(sent).toEqual([]);
