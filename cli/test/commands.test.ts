@@ -491,6 +491,14 @@ describe("a terminal", () => {
   test("is told when a used-up quota is full again, without the headers of the answer", async () => {
     const { client: busy } = await service.merchant({ settings: { rate_limit_per_minute: 1 } });
     await busy.get("/v1/balances");
+    // The next minute's too: the attempts may reach into it.
+    await asOwner(service.database, (owner) =>
+      owner.query(
+        `insert into rate_windows (merchant_id, client_id, window_start, requests)
+select merchant_id, client_id, window_start + 60, 1 from rate_windows where client_id = $1`,
+        [busy.credentials.client_id],
+      ),
+    );
     const { code, words } = await gerbang(["balances"], ofClient(busy));
     expect([code, words]).toEqual([
       1,
