@@ -77,7 +77,9 @@ export function path(texts: TemplateStringsArray, ...identities: string[]): stri
 /** A path with its query, in the form that is signed and sent. Throws VALIDATION_ERROR for half a character. */
 export function withQuery(target: string, query: Query): string {
   const asked = Object.entries(query)
-    .flatMap(([name, value]) => [value ?? []].flat().map((each) => `${name}=${encoded(name, String(each))}`))
+    .flatMap(([field, value]) =>
+      [value ?? []].flat().map((each) => `${encoded(field, field)}=${encoded(field, String(each))}`),
+    )
     .join("&");
-  return asked ? `${target}?${asked}` : target;
+  return target + (asked && `?${asked}`);
 }

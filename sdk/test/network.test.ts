@@ -513,6 +513,8 @@ test("what is looked for is what was given: every character, and never U+FFFD fo
   expect(new URLSearchParams(asked[0]).get("reference_id")).toBe(id);
   // The address is signed as it is sent.
   expect(asked).toEqual(["?reference_id=a%2Bb%20c%26d%3De%27%C3%A9%E2%98%95~%25%23!*()"]);
+  await gerbang.payments.list({ "a&b c": 1 } as never);
+  expect(asked.pop()).toBe("?a%26b%20c=1");
   expect(await failed(Array.fromAsync(gerbang.payments.list({ reference_id: "a\ud800" })))).toMatchObject({
     code: "VALIDATION_ERROR",
     details: { field: "reference_id" },

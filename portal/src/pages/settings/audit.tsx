@@ -90,7 +90,9 @@ function nameOf(person: Entry["person"]): string {
 
 /** What it was about, as the address names it, else the answer: the reference of a payment, a key, a dispute. */
 function objectOf({ path, details }: Entry): string {
-  return JSON.stringify([path, details]).match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0] ?? "";
+  const { object, client_id: key }: { object?: unknown; client_id?: unknown } = details ?? {};
+  const named = [path?.match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0], object, key];
+  return named.find((one) => typeof one === "string") ?? "";
 }
 
 /** Whom an invitation is for; undefined for everything else. */

@@ -26,7 +26,11 @@ export function Figures({ of }: { of: WallPicture }) {
         name={largest ? `Came in, ${largest.currency}` : "Came in"}
         note={others.length > 0 ? `and ${others.map(({ currency }) => currency).join(", ")}` : "succeeded payments"}
       >
-        {largest ? (largest.succeeded_minor === null ? "∞" : amount(largest.succeeded_minor, largest.exponent)) : "–"}
+        {largest
+          ? largest.succeeded_minor === null
+            ? "∞"
+            : amount(largest.succeeded_minor, largest.exponent, "en")
+          : "–"}
       </Figure>
       <Figure
         name="Waits for a person"

@@ -29,7 +29,7 @@ const compactIn = {
 };
 
 /** An amount in its currency, shortened: "1.4M". */
-export function amount(minor: number, exponent: number, language: "en" | "id" = "en"): string {
+export function amount(minor: number, exponent: number, language: "en" | "id"): string {
   return compactIn[language].format(minor / 10 ** exponent);
 }
 
