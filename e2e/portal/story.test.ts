@@ -69,7 +69,7 @@ test("a payment that is held for review is not told as one that can be paid, and
   await page
     .locator("dl div")
     .filter({ hasText: /^Held for review until/ })
-    .getByText("unless an operator approves it")
+    .getByText("then refused, unless approved")
     .waitFor();
   await page.getByRole("button", { name: "Cancel" }).waitFor();
   expect(await page.getByText("Can be paid until").count()).toBe(0);

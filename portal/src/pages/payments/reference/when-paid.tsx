@@ -17,7 +17,7 @@ export function WhenPaid({ of: payment, children }: Props) {
     return (
       <Fact name="Held for review until">
         <Time at={expiresAt} /> {children}
-        <span className="text-muted"> (refused then, unless an operator approves it)</span>
+        <span className="text-muted"> (then refused, unless approved)</span>
       </Fact>
     );
   if (expiresAt !== undefined && status !== "expired")
