@@ -326,7 +326,8 @@ describe("an acquirer that has accepted a payment keeps it", () => {
 
 describe("what was concluded already stays", () => {
   const results: OpenResult[] = [
-    known(paid()),
+    known(),
+    known({ status: "failed" }),
     { kind: "refused" },
     { kind: "absent" },
     { kind: "unknown" },
@@ -349,6 +350,20 @@ describe("what was concluded already stays", () => {
     const concluded = start.when(concludeOpening(parts, merchant, { ...operation, attempt: 1 }, result));
     expect(concluded.changes.isNothing).toBe(true);
   });
+
+  test.each([...over.map((step) => [step, 1] as const), ["calling", 2] as const])(
+    "but money counts: at the step %s, attempt %i, it waits for a person",
+    (step, attempt) => {
+      const dueAt = step === "planned" || step === "calling" ? NOW : undefined;
+      const { operation, start } = waiting({}, { step, attempt, dueAt });
+      const late = concludeOpening(parts, merchant, { ...operation, attempt: 1 }, known(paid()));
+      const { answer, changes } = start.when(late);
+      expect(answer).toMatchObject({ fault: {} });
+      expect(changes.inserted(receipts)).toMatchObject([{ transactionId: "t-1", status: "unapplied" }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(["receipt_unapplied"]);
+      expect([changes.updated(payments), changes.updated(operations)]).toEqual([[], []]);
+    },
+  );
 
   test("the request gets the answer that its key keeps", () => {
     const { operation, start } = waiting();

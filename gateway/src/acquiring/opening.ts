@@ -90,7 +90,12 @@ export function concludeOpening(
       for (const exchanged of result.exchanged ?? []) keepMessages(context, operation, exchanged);
       const concluded =
         current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
-      if (concluded) return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+      if (concluded) {
+        // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed.
+        if (state?.status === "paid" && !objectionTo(context, payment, operation.gatewayCode, state))
+          applyState(context, payment, operation.gatewayCode, state);
+        return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+      }
       // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
       const taken = payment.gatewayCode !== undefined;
       switch (result.kind) {
