@@ -1,8 +1,9 @@
 // Goal: an operator decides what waits, by keyboard where there is much of it, and what needs two is done by two. Method: whole stories in a real
 // browser at the operators' listener; two operators are two browsers that share nothing.
 import { expect, test } from "vitest";
-import { paymentBody } from "../../gateway/test/kit.ts";
+import { asOwner, paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
+import type { ReportedState } from "../../gateway/src/acquirers/acquirer.ts";
 import { readConfig } from "../../gateway/src/ground/config.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
@@ -159,6 +160,72 @@ test("late money is assigned to its merchant, after what it may have been meant 
   await page.getByText("Nothing waits").waitFor();
   const { data } = (await portal.service.askOperator("/receipts?status=credited")).json;
   expect(data).toMatchObject([{ transaction_id: "MRB-77120", amount_minor: 12_500_000 }]);
+});
+
+/** A refund that the bank accepted, and a payment that it has in processing, both a day ago. */
+async function leftOpen(): Promise<{ uuid: string; reference: string }> {
+  const { service } = portal;
+  const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const { client } = await service.merchant({ name: "Rotan Jepara", environment: "production" });
+  const made = async (amount_minor: number, state: ReportedState): Promise<string> => {
+    const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor }))).json;
+    const { operationKey = "" } = bank.opened.at(-1) ?? {};
+    await report(service.origin, "merbabu", { kind: "payment", operationKey, state });
+    return reference as string;
+  };
+  const receipt = { transactionId: "MRB-40981", amountMinor: 9_000_000n, currency: "IDR" };
+  const payment_reference = await made(9_000_000, { status: "paid", receipt });
+  const reference = await made(4_500_000, { status: "processing" });
+  bank.refundStatus = "pending";
+  const { uuid } = (await client.post("/v1/refunds", { payment_reference, amount_minor: 2_000_000 })).json;
+  await expect.poll(async () => (await service.operate("GET", `/refunds/${uuid}`)).operation?.step).toBe("polling");
+  await asOwner(service.database, (owner) =>
+    owner.query("update acquirer_operations set created_at = created_at - interval '1 day'"),
+  );
+  return { uuid, reference };
+}
+
+test("what an acquirer never says is recorded by hand, with what shows it", { timeout: 90_000 }, async () => {
+  const { uuid, reference } = await leftOpen();
+  const { page, open, look } = await portal.operator("admin");
+  await open(at.refund(uuid));
+  await page.getByText("Ask the acquirer first.").waitFor();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
+  }
+  await look("console-refund-outcome");
+  const { width, height } = page.viewportSize() ?? PHONE;
+  await page.setViewportSize(PHONE);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+  await page.setViewportSize({ width, height });
+  const never = page.getByRole("article", { name: "Record that it was never made" });
+  expect(await never.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("+20,000.00");
+  await never.getByRole("button").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Record that it was never made" }).click();
+  await dialog.getByText("What shows it is needed.").waitFor();
+  await dialog.getByLabel("What shows it").fill("Merbabu's letter 118");
+  await look("console-refund-outcome-asked");
+  await dialog.getByRole("button", { name: "Record that it was never made" }).click();
+  await page.getByText("The acquirer could not return the money.").waitFor();
+  expect(await page.getByText("If the acquirer never says").count()).toBe(0);
+
+  await open(at.payment(reference));
+  const paid = page.getByRole("article", { name: "Record that it was paid" });
+  await paid.getByRole("button").click();
+  await dialog.getByLabel("The acquirer's transaction id").fill("MRB-40999");
+  await dialog.getByLabel("What shows it").fill("Statement of 20 November, line 7");
+  await look("console-payment-outcome");
+  await dialog.getByRole("button", { name: "Record that it was paid" }).click();
+  await expect
+    .poll(async () => (await portal.service.operate("GET", `/payments/${reference}`)).payment.status)
+    .toBe("succeeded");
+  await page.getByText("If the acquirer never says").waitFor({ state: "detached" });
+  const hands = page.getByRole("region", { name: "What operators did" });
+  await hands.getByText(`/payments/${reference}/outcome`).waitFor();
 });
 
 test("two operators release one big refund", async () => {

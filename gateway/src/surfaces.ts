@@ -42,6 +42,7 @@ import { paymentAtAcquirerEndpoint } from "./operator/payment-acquirer.routes.ts
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
+import { outcomeEndpoints } from "./operator/outcomes.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
@@ -224,6 +225,7 @@ export function operatorSurface(
     ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
+    ...outcomeEndpoints({ database, directory, moves, clock, approvals }),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...incidentEndpoints({

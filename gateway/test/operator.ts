@@ -1,6 +1,7 @@
 // Calls of the operator API for tests. Rejections are answers too, and each answer is checked by the schema of its endpoint.
 import { expect } from "vitest";
 import { type Answer, readAnswer } from "../../e2e/kit/client.ts";
+import { askedSchema } from "../src/operator/approvals.schema.ts";
 import type { OperatorEndpoint } from "../src/operator/endpoint.ts";
 import { errorSchema } from "../src/http/shapes.ts";
 import { OPERATOR_TOKEN, type TestService } from "./kit.ts";
@@ -31,6 +32,10 @@ export function operatorCaller(service: () => TestService, endpoints: readonly O
     );
     if (answer.status >= 300) {
       errorSchema.parse(answer.json);
+      return answer;
+    }
+    if (answer.status === 202) {
+      askedSchema.parse(answer.json);
       return answer;
     }
     const bare = `/ops/v1${path.split("?")[0]}`;

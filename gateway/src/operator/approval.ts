@@ -14,6 +14,7 @@ export const policyActions = [
   "approve_review",
   "resolve_dispute",
   "decide_receipt",
+  "record_outcome",
   "record_payout",
   "activate_routing",
   "enable_acquirer",

@@ -48,6 +48,7 @@ const about: Record<PolicyAction, string> = {
   approve_review: "Letting a payment under review go on.",
   resolve_dispute: "Deciding a dispute.",
   decide_receipt: "Giving money that no payment awaited to its merchant, or returning it.",
+  record_outcome: "Recording what became of a refund or payment that its acquirer leaves open.",
   record_payout: "Recording that the bank paid or returned a batch.",
   activate_routing: "Letting a version of the routing rules decide, a roll back too.",
   enable_acquirer: "Switching an acquirer on, or stating that it is better. Switching off alone never waits.",

@@ -176,7 +176,11 @@ function idsIn(steps: z.infer<typeof storySchema>["steps"], kind: "refunded" | "
 function pathsOf(ids: readonly string[], book: string): string[] {
   const ofObjects = ids.flatMap((id) => {
     if (isId("payment", id))
-      return [`/ops/v1/payments/${id}/refunds`, `/ops/v1/reviews/${id}/approve`, `/ops/v1/reviews/${id}/refuse`];
+      return [
+        ...["refunds", "outcome"].map((word) => `/ops/v1/payments/${id}/${word}`),
+        ...["approve", "refuse"].map((word) => `/ops/v1/reviews/${id}/${word}`),
+      ];
+    if (isId("refund", id)) return [`/ops/v1/refunds/${id}/outcome`];
     if (isId("receipt", id)) return [`/ops/v1/receipts/${id}/return`, `/ops/v1/receipts/${id}/credit`];
     if (isId("exception", id)) return [`/ops/v1/reconciliation-exceptions/${id}/close`];
     if (isId("dispute", id)) return ["resolve", "deadline", "evidence"].map((word) => `${book}/disputes/${id}/${word}`);

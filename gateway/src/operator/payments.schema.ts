@@ -50,7 +50,7 @@ export const paymentsQuery = z.strictObject({
   ...pageFieldsOf("payment", "reference"),
 });
 
-const paymentSummarySchema = withExample(
+export const paymentSummarySchema = withExample(
   z.strictObject({
     reference: identity("payment"),
     merchant_id: identity("merchant"),

@@ -3,7 +3,11 @@ import type { ReactNode } from "react";
 
 /** The container of `Fact`s. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className="grid gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">{children}</dl>;
+  return (
+    <dl className="grid grid-cols-1 gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">
+      {children}
+    </dl>
+  );
 }
 
 export function Fact({ name, children }: { name: string; children: ReactNode }) {

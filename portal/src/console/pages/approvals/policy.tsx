@@ -25,6 +25,7 @@ const actions: [Action, label: string, about: string, bounded: boolean][] = [
   ["approve_review", "Let a payment under review go on", "", true],
   ["resolve_dispute", "Decide a dispute, or record one", "", true],
   ["decide_receipt", "Assign or return late money", "", true],
+  ["record_outcome", "Record what became of a refund or payment that its acquirer leaves open", "", true],
   ["record_payout", "Record what the bank did with a payout", "", true],
   ["activate_routing", "Let other routing rules decide", "Rolling back too.", false],
   ["enable_acquirer", "Switch an acquirer on", "Switching one off never waits.", false],

@@ -17,6 +17,7 @@ import { type Schema, read } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { pageOf } from "../../found.ts";
 import { at } from "../../paths.ts";
+import { PaymentOutcome } from "../decisions/outcome.tsx";
 import { RecordView } from "./record.tsx";
 import { Contest } from "./reference/contest.tsx";
 import { Refund } from "./reference/refund.tsx";
@@ -57,6 +58,9 @@ export function Page() {
           <>
             <Unapplied of={record} />
             <PaymentFacts of={record} />
+            {record.payment.status === "processing" && record.operations.some((one) => one.object === reference) && (
+              <PaymentOutcome reference={reference} />
+            )}
             <Tabs
               label="Views of the payment"
               tabs={{

@@ -13,6 +13,7 @@ import { Time, TimeFromNow } from "../../../ui/time.tsx";
 import { type Schema, read } from "../../api/client.ts";
 import { pageOf } from "../../found.ts";
 import { at } from "../../paths.ts";
+import { RefundOutcome } from "../decisions/outcome.tsx";
 
 type Refund = Schema<"AnyRefund">;
 
@@ -45,6 +46,7 @@ export function Page() {
             <p className="max-w-2xl">{sentences[refund.status]}</p>
             <RefundFacts of={refund} />
             {refund.operation && <Calls of={refund.operation} code={refund.gateway_code} />}
+            {refund.operation && refund.status === "pending" && <RefundOutcome uuid={uuid} />}
             <Section title="As the API tells it">
               <Code value={refund} what="the refund" />
             </Section>

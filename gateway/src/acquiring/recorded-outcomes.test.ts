@@ -1,0 +1,198 @@
+// Goal: an operator ends what an acquirer leaves open, once, never while a call may be made, and what the acquirer says later is not lost.
+// Method: the pure commands over each step, status and age, followed by the acquirer's later word.
+import { describe, expect, test } from "vitest";
+import { anOperation, openingParts } from "../../test/acquiring.ts";
+import { NOW, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { aRefund, owning } from "../../test/refunds.ts";
+import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { HOUR } from "../ground/clock.ts";
+import type { Payment } from "../payments/payment.ts";
+import { payments } from "../payments/payments.sql.ts";
+import type { Refund } from "../refunds/refund.ts";
+import { refunds } from "../refunds/refunds.sql.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { concludeOpening } from "./opening.ts";
+import { type Operation, operationSteps } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { receipts } from "./receipts.sql.ts";
+import { recordPaymentOutcome, recordRefundOutcome } from "./recorded-outcomes.ts";
+import { concludeRefund } from "./refund-operations.ts";
+
+const owner = ownerWith();
+const aDayAgo = NOW - 24 * HOUR;
+
+/** A refund of 100,000 of which the acquirer `kawah` has said nothing for a day. */
+function leftRefund(operation: Partial<Operation> = {}, refund: Partial<Refund> = {}) {
+  const isPending = (refund.status ?? "pending") === "pending";
+  const payment = aPayment({
+    status: refund.status === "succeeded" ? "partially_refunded" : "succeeded",
+    gatewayCode: "kawah",
+    refundedMinor: refund.status === "succeeded" ? 100_000n : 0n,
+    refundPendingMinor: isPending ? 100_000n : 0n,
+  });
+  const one = aRefund(payment, refund);
+  const name = { kind: "refund", paymentReference: payment.reference } as const;
+  const asked = anOperation(one.uuid, { ...name, step: "inquiring", createdAt: aDayAgo, ...operation });
+  const rows = [row(payments, payment), row(refunds, one), row(operations, asked)];
+  return { refund: one, asked, start: given({ rows, balances: owning({ available: 893_000n }) }) };
+}
+
+/** A payment of 1,000,000 that the acquirer `kawah` has had in processing for a day. */
+function leftPayment(operation: Partial<Operation> = {}, changes: Partial<Payment> = {}, known: KeptReceipt[] = []) {
+  const payment = { ...aPayment({ status: "processing", ...changes }), gatewayCode: "kawah" };
+  const asked = anOperation(payment.reference, { step: "polling", createdAt: aDayAgo, ...operation });
+  const rows = [row(payments, payment), row(operations, asked), ...known.map((one) => row(receipts, one))];
+  return { payment, asked, start: given({ rows, balances: owning({}) }) };
+}
+
+const steps = operationSteps.map((step) => [step, step === "inquiring" || step === "polling"] as const);
+
+describe("a refund", () => {
+  test.each([
+    ["succeeded", "refund.succeeded", []],
+    ["failed", "refund.failed", ["refund_returned"]],
+  ] as const)("that %s is ended, once", (outcome, event, journals) => {
+    const { refund, start } = leftRefund();
+    const ended = start.when(recordRefundOutcome(owner, refund, outcome)).then((changes) => {
+      expect(changes.updated(refunds)).toMatchObject([{ status: outcome, completedAt: NOW }]);
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(journals);
+      expect(changes.events).toEqual([event]);
+    });
+    for (const again of ["succeeded", "failed"] as const) {
+      const { outcome: second } = ended.when(recordRefundOutcome(owner, refund, again));
+      expect(second).toMatchObject({
+        fault: { code: "PAYMENT_NOT_PAYABLE", extras: { details: { status: outcome } } },
+      });
+    }
+  });
+
+  test("that failed gives the merchant the money back", () => {
+    const { refund, start } = leftRefund();
+    const [journal] = start.when(recordRefundOutcome(owner, refund, "failed")).changes.journals;
+    expect(journal?.entries).toEqual({
+      "merchant:available IDR": -100_000n,
+      "acquirer:kawah:receivable IDR": 100_000n,
+    });
+  });
+
+  test.each(steps)("at the step %s can be ended: %s", (step, isAsked) => {
+    const { refund, start } = leftRefund({ step, dueAt: step === "done" ? undefined : NOW });
+    const recorded = start.when(recordRefundOutcome(owner, refund, "failed"));
+    if (isAsked) expect(recorded.answer.status).toBe("failed");
+    else recorded.refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
+  });
+
+  test.each(["succeeded", "failed"] as const)("that has %s cannot be ended", (status) => {
+    const { refund, start } = leftRefund({}, { status });
+    start.when(recordRefundOutcome(owner, refund, "failed")).refuses("PAYMENT_NOT_PAYABLE", { status });
+  });
+
+  test("is the acquirer's to end for a day", () => {
+    const { refund, start } = leftRefund({ createdAt: aDayAgo + 1 });
+    start.when(recordRefundOutcome(owner, refund, "failed")).refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
+  });
+
+  test.each([
+    ["failed", "succeeded", "refund_after_failure"],
+    ["succeeded", "failed", "refund_undone"],
+    ["succeeded", "succeeded", undefined],
+    ["failed", "failed", undefined],
+  ] as const)("recorded as %s, and reported as %s afterwards: %s", (recorded, reported, kind) => {
+    const { refund, asked, start } = leftRefund();
+    const after = start.when(recordRefundOutcome(owner, refund, recorded));
+    const told = after.when(concludeRefund(merchantWith(), asked, { kind: "known", status: reported }));
+    expect(told.answer).toBe(kind);
+    expect(told.changes.inserted(exceptions).map((one) => one.kind)).toEqual(kind ? [kind] : []);
+    expect(told.changes.seen(refunds, { book, uuid: refund.uuid })).toMatchObject({ status: recorded });
+  });
+});
+
+describe("a payment", () => {
+  test("that was paid is captured, by this transaction", () => {
+    const { payment, start } = leftPayment();
+    start.when(recordPaymentOutcome(owner, payment, "trx-1")).then((changes, after) => {
+      expect(after).toMatchObject({ status: "succeeded", paidAt: NOW });
+      expect(changes.inserted(receipts)).toMatchObject([
+        { transactionId: "trx-1", gatewayCode: "kawah", amountMinor: 1_000_000n, status: "applied" },
+      ]);
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+      expect(changes.events).toEqual(["payment.succeeded"]);
+      expect(changes.journals).toEqual([
+        {
+          kind: "capture",
+          entries: {
+            "acquirer:kawah:receivable IDR": 1_000_000n,
+            "merchant:available IDR": -993_000n,
+            "platform:fees IDR": -7_000n,
+          },
+        },
+      ]);
+    });
+  });
+
+  test("that failed moves no money", () => {
+    const { payment, start } = leftPayment();
+    start.when(recordPaymentOutcome(owner, payment, undefined)).then((changes, after) => {
+      expect(after.status).toBe("failed");
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+      expect([changes.events, changes.journals]).toEqual([["payment.failed"], []]);
+    });
+  });
+
+  test.each(steps)("at the step %s can be ended: %s", (step, isAsked) => {
+    const { payment, start } = leftPayment({ step, dueAt: step === "done" ? undefined : NOW });
+    const recorded = start.when(recordPaymentOutcome(owner, payment, "trx-1"));
+    if (isAsked) expect(recorded.answer.status).toBe("succeeded");
+    else recorded.refuses("PAYMENT_NOT_PAYABLE", { status: "processing" });
+  });
+
+  test.each(["pending", "succeeded", "failed", "expired", "canceled", "partially_refunded", "refunded"] as const)(
+    "that is %s cannot be ended",
+    (status) => {
+      const { payment, start } = leftPayment({}, { status });
+      for (const transaction of ["trx-1", undefined])
+        start.when(recordPaymentOutcome(owner, payment, transaction)).refuses("PAYMENT_NOT_PAYABLE", { status });
+    },
+  );
+
+  test("is the acquirer's to end for a day", () => {
+    const { payment, start } = leftPayment({ createdAt: aDayAgo + 1 });
+    start.when(recordPaymentOutcome(owner, payment, "trx-1")).refuses("PAYMENT_NOT_PAYABLE");
+  });
+
+  test("is not paid by a transaction that counted before, whatever became of it", () => {
+    const kept = { book, gatewayCode: "kawah", transactionId: "trx-1", status: "returned" } as KeptReceipt;
+    const { payment, start } = leftPayment({}, {}, [kept]);
+    start
+      .when(recordPaymentOutcome(owner, payment, "trx-1"))
+      .refuses("VALIDATION_ERROR", { field: "transaction_id", value: "trx-1" });
+  });
+
+  test.each([
+    ["the same money", "trx-1", "trx-1", 0],
+    ["other money", "trx-1", "trx-2", 1],
+    ["money after a failure", undefined, "trx-1", 1],
+  ] as const)(
+    "and then the acquirer, asked before, says that it was paid: %s",
+    (_what, recorded, reported, unapplied) => {
+      const { payment, asked, start } = leftPayment();
+      const kawah = scriptedAcquirer("kawah");
+      const receipt = { transactionId: reported, amountMinor: 1_000_000n, currency: "IDR" };
+      const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
+      const inquired = concludeOpening(openingParts(kawah), owner.merchant, asked, {
+        kind: "known",
+        instructions,
+        state: { status: "paid", receipt },
+      });
+      const told = start.when(recordPaymentOutcome(owner, payment, recorded)).when(inquired);
+      const status = recorded === undefined ? "failed" : "succeeded";
+      expect(told.changes.seen(payments, { book, reference: payment.reference })).toMatchObject({ status });
+      const late = told.changes.inserted(receipts).filter((one) => one.status === "unapplied");
+      expect(late).toHaveLength(unapplied);
+      expect(told.changes.journals.filter(({ kind }) => kind === "receipt_unapplied")).toHaveLength(unapplied);
+    },
+  );
+});

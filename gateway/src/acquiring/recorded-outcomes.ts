@@ -1,0 +1,95 @@
+// An operator records what became of a refund or a payment that its acquirer leaves open: it is gone, or never says. What it says later is
+// held against the record, as against its own word: a refund made after all is an exception, and money that comes is an unapplied receipt.
+import type { ReportedState } from "../acquirers/acquirer.ts";
+import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
+import { HOUR, type Micros } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import type { Payment } from "../payments/payment.ts";
+import { findLocked, paymentNeeds } from "../payments/payments.ts";
+import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
+import { refunds } from "../refunds/refunds.sql.ts";
+import { complete, completionNeeds } from "../refunds/refunds.ts";
+import type { Command } from "../store/command.ts";
+import { need } from "../store/working-set.ts";
+import { applyState, notificationNeeds } from "./notifications.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+import { receipts } from "./receipts.sql.ts";
+
+/** An acquirer has so long to say by itself what became of an order, by the real clock. */
+const SAYS_ITSELF: Micros = 24 * HOUR;
+
+/**
+ * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending or the payment processing, its acquirer was called and
+ * is being asked, and a day has passed. While a call is planned or under way, the acquirer may be about to do what was recorded as not done.
+ */
+export function refuseUnlessLeftOpen(
+  status: string,
+  operation: Operation | undefined,
+  realNow: Micros,
+): asserts operation is Operation {
+  const isOpen = status === (operation?.kind === "refund" ? "pending" : "processing");
+  const isAsked = operation?.step === "inquiring" || operation?.step === "polling";
+  if (operation && isOpen && isAsked && realNow >= operation.createdAt + SAYS_ITSELF) return;
+  const why = isAsked
+    ? "Its acquirer has a day to say by itself what became of it."
+    : "Its acquirer is not being asked.";
+  throw new Fault("PAYMENT_NOT_PAYABLE", { message: isOpen ? why : `It is ${status}.`, details: { status } });
+}
+
+/** Ends a pending refund. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`). */
+export function recordRefundOutcome(
+  owner: BookOwner,
+  { uuid, paymentReference }: Refund,
+  outcome: "succeeded" | "failed",
+): Command<RefundOfOrder> {
+  const { book } = owner;
+  const key = { uuid, paymentReference };
+  return bookCommand(owner, {
+    name: "record a refund's outcome",
+    needs: [...completionNeeds(book, key), need(operations, { book, id: uuid })],
+    execute(context) {
+      const refund = context.set.get(refunds, { book, uuid });
+      if (!refund) throw new Fault("REFUND_NOT_FOUND");
+      endOperation(context, uuid, refund.status);
+      return complete(context, key, outcome);
+    },
+  });
+}
+
+/**
+ * Ends a processing payment: failed, or paid in full by this transaction. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), and VALIDATION_ERROR
+ * for a transaction that its acquirer has reported before.
+ */
+export function recordPaymentOutcome(
+  owner: BookOwner,
+  { reference, gatewayCode, amountMinor, currency }: Payment & { gatewayCode: string },
+  transactionId: string | undefined,
+): Command<Payment> {
+  const { book } = owner;
+  const state: ReportedState =
+    transactionId === undefined
+      ? { status: "failed" }
+      : { status: "paid", receipt: { transactionId, amountMinor, currency } };
+  return bookCommand(owner, {
+    name: "record a payment's outcome",
+    needs: [
+      ...paymentNeeds(book, reference),
+      need(operations, { book, id: reference }),
+      ...notificationNeeds(book, gatewayCode, state),
+    ],
+    execute(context) {
+      const payment = findLocked(context, reference);
+      endOperation(context, reference, payment.status);
+      if (transactionId !== undefined && context.set.get(receipts, { book, gatewayCode, transactionId }))
+        throw validationFault("transaction_id", transactionId, "This transaction was reported before.");
+      return applyState(context, payment, gatewayCode, state);
+    },
+  });
+}
+
+function endOperation({ set, book, realNow }: CommandContext, id: string, status: string): void {
+  const operation = set.get(operations, { book, id });
+  refuseUnlessLeftOpen(status, operation, realNow);
+  set.update(operations, { ...operation, step: "done", dueAt: undefined });
+}

@@ -1,0 +1,228 @@
+// Endpoints of outcomes that an operator records: of a refund or a payment that its acquirer leaves open, since it is gone or never says.
+import { z } from "zod";
+import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
+import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
+import type { Clock } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { readable } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
+import { exampleIds } from "../http/examples.ts";
+import { exampleOf, identity, text, withExample } from "../http/shapes.ts";
+import { capturePostings, refundReturnPostings } from "../ledger/journal.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentParams } from "../payments/payments.schema.ts";
+import { refundView } from "../refunds/refund.ts";
+import { refundParams, refundStatusSchema } from "../refunds/refunds.schema.ts";
+import type { Database } from "../store/database.ts";
+import { outlookSchema } from "./approvals.schema.ts";
+import type { Approvals } from "./approvals.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
+import { paymentSummarySchema, summaryView } from "./payments.schema.ts";
+import { findAnyPayment } from "./payments.routes.ts";
+import { type AnyRefund, anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
+import { decisionsField } from "./waiting-items.routes.ts";
+
+interface OutcomeParts {
+  database: Database;
+  directory: Directory;
+  moves: KeyedMoves;
+  clock: Clock;
+  approvals: Approvals;
+}
+
+const outcomes = ["succeeded", "failed"] as const;
+const refundOutcomeSchema = z
+  .strictObject({
+    outcome: z.enum(outcomes).meta({ description: "What became of it.", examples: ["failed"] }),
+    proof: text(1, 500).meta({
+      description: "What shows it, such as the acquirer's letter or a line of its statement; it stands in the audit.",
+      examples: ["Nusantara's letter of 20 November, no. 118"],
+    }),
+  })
+  .meta({ id: "RecordRefundOutcome" });
+const paymentOutcomeSchema = refundOutcomeSchema
+  .extend({
+    transaction_id: z
+      .string()
+      .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
+      .optional()
+      .meta({
+        description: "The acquirer's identity of the payer's money; needed with `succeeded`, and only then.",
+        examples: ["NQR-20261122-000418"],
+      }),
+  })
+  .meta({ id: "RecordPaymentOutcome" });
+type Taken = Payment & { gatewayCode: string };
+
+const recordedRefundSchema = refundStatusSchema.extend({ merchant_id: identity("merchant") }).meta({
+  id: "RecordedRefund",
+  description: "The refund, and whose payment it was.",
+  examples: [{ ...exampleOf(refundStatusSchema), merchant_id: exampleIds.merchant }],
+});
+const decisionsSchema = withExample(
+  z.strictObject({ decisions: decisionsField }),
+  { id: "OutcomeDecisions", description: "What can be recorded, and what that would do." },
+  { decisions: [exampleOf(outlookSchema)] },
+);
+
+const description =
+  "For an acquirer that is gone, or that says the outcome in a letter and never in an answer: a day after the order, while it is being asked. " +
+  "What it says later is held against the record.";
+
+export function outcomeEndpoints(parts: OutcomeParts): OperatorEndpoint[] {
+  return [refundOutcome(parts), paymentOutcome(parts), ...outlooks(parts)];
+}
+
+function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
+  const { database, directory, moves } = parts;
+  const find = async (uuid = ""): Promise<AnyRefund> => {
+    const found = isId("refund", uuid) ? await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
+    if (!found) throw new Fault("REFUND_NOT_FOUND");
+    return found;
+  };
+  return operatorEndpoint<z.infer<typeof refundOutcomeSchema>, unknown>({
+    method: "POST",
+    operationId: "recordRefundOutcome",
+    path: "/ops/v1/refunds/{uuid}/outcome",
+    params: refundParams,
+    summary: "Record what became of a refund that its acquirer leaves pending",
+    description,
+    tag: "Refunds",
+    role: "admin",
+    body: refundOutcomeSchema,
+    success: { description: "The refund after it.", schema: recordedRefundSchema },
+    errors: ["REFUND_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
+    approval: {
+      action: "record_outcome",
+      async foresee({ params, body: { outcome } }) {
+        const { refund, gatewayCode } = await find(params.uuid);
+        const { book, uuid, paymentReference, amountMinor, currency } = refund;
+        await refuseNow(parts, { book, id: uuid, status: refund.status });
+        const what = `the refund ${uuid} of ${readable(amountMinor, currency)} ${currency}`;
+        return {
+          summary:
+            outcome === "succeeded"
+              ? `Record that ${gatewayCode} made ${what}`
+              : `Record that ${gatewayCode} never made ${what}: the merchant gets the money back`,
+          book,
+          paymentReference,
+          amount: { amountMinor, currency },
+          postings: outcome === "succeeded" ? [] : refundReturnPostings(gatewayCode, refund),
+        };
+      },
+    },
+    async handle(call) {
+      const { refund } = await find(call.params.uuid);
+      const { book } = refund;
+      const merchant = await directory.merchant(book.merchantId);
+      if (!merchant) throw new Fault("REFUND_NOT_FOUND");
+      const command = recordRefundOutcome({ merchant, book }, refund, call.body.outcome);
+      return moves.move(
+        book,
+        call,
+        answering(command, (done) => reply(200, { ...refundView(done), merchant_id: book.merchantId })),
+      );
+    },
+  });
+}
+
+function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
+  const { database, directory, moves } = parts;
+  const find = async (reference = ""): Promise<Taken> => {
+    const payment = await findAnyPayment(database, reference);
+    if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
+    const { gatewayCode, status } = payment;
+    if (gatewayCode === undefined) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status } });
+    return { ...payment, gatewayCode };
+  };
+  return operatorEndpoint<z.infer<typeof paymentOutcomeSchema>, unknown>({
+    method: "POST",
+    operationId: "recordPaymentOutcome",
+    path: "/ops/v1/payments/{reference}/outcome",
+    params: paymentParams,
+    summary: "Record what became of a payment that its acquirer leaves processing",
+    description,
+    tag: "Payments",
+    role: "admin",
+    body: paymentOutcomeSchema,
+    success: { description: "The payment after it.", schema: paymentSummarySchema },
+    errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
+    approval: {
+      action: "record_outcome",
+      async foresee({ params, body: { outcome } }) {
+        const payment = await find(params.reference);
+        const { book, reference, status, gatewayCode, amountMinor, currency } = payment;
+        await refuseNow(parts, { book, id: reference, status });
+        const money = `${readable(amountMinor, currency)} ${currency}`;
+        return {
+          summary:
+            outcome === "succeeded"
+              ? `Record that ${gatewayCode} took the ${money} of ${reference}`
+              : `Record that ${gatewayCode} took nothing for ${reference} of ${money}: it fails`,
+          book,
+          paymentReference: reference,
+          amount: { amountMinor, currency },
+          postings: outcome === "succeeded" ? capturePostings(payment) : [],
+        };
+      },
+    },
+    async handle(call) {
+      const { outcome, transaction_id: transactionId } = call.body;
+      if ((outcome === "succeeded") !== (transactionId !== undefined))
+        throw validationFault("transaction_id", transactionId, "`succeeded` needs it, and `failed` has none.");
+      const payment = await find(call.params.reference);
+      const { book } = payment;
+      const merchant = await directory.merchant(book.merchantId);
+      if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
+      const command = recordPaymentOutcome({ merchant, book }, payment, transactionId);
+      return moves.move(
+        book,
+        call,
+        answering(command, (done) => reply(200, summaryView(done, merchant.name))),
+      );
+    },
+  });
+}
+
+/** Throws PAYMENT_NOT_PAYABLE unless the outcome may be recorded now. */
+async function refuseNow(
+  { database, clock }: OutcomeParts,
+  { book, id, status }: { book: Book; id: string; status: string },
+): Promise<void> {
+  refuseUnlessLeftOpen(status, await database.first(selectOperation(book, id), operationOfRow), clock.now());
+}
+
+/** What recording each outcome would do, of a refund and of a payment. */
+function outlooks({ approvals }: OutcomeParts): OperatorEndpoint[] {
+  const of = (
+    name: "Refund" | "Payment",
+    path: string,
+    params: NonNullable<OperatorEndpoint["params"]>,
+  ): OperatorEndpoint =>
+    operatorEndpoint({
+      method: "GET",
+      operationId: `foresee${name}Outcome`,
+      path,
+      params,
+      summary: `What recording the outcome of a ${name.toLowerCase()} would do, or why it cannot be recorded`,
+      tag: `${name}s`,
+      role: "viewer",
+      success: { description: "What can be recorded.", schema: decisionsSchema },
+      async handle(call) {
+        const decisions = outcomes.map((outcome) =>
+          // A placeholder: the operator gives the proof only when recording, and the effects on the book do not depend on it.
+          approvals.foresee(`record${name}Outcome`, { params: call.params, body: { outcome, proof: "-" } }, call),
+        );
+        return reply(200, { decisions: await Promise.all(decisions) });
+      },
+    });
+  return [
+    of("Refund", "/ops/v1/refunds/{uuid}/outcome", refundParams),
+    of("Payment", "/ops/v1/payments/{reference}/outcome", paymentParams),
+  ];
+}

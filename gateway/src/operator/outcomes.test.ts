@@ -1,0 +1,219 @@
+// Goal: what an acquirer leaves open for a day can be ended by an operator, with a proof, once, by two people where the policy says so; and
+// nobody else can. Method: an acquirer that never says, over HTTP; the books replayed at the end.
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { type OperatorAsk, VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { approvalEndpoints } from "./approvals.routes.ts";
+import { outcomeEndpoints } from "./outcomes.routes.ts";
+import { tokenEndpoints } from "./tokens.routes.ts";
+
+let service: TestService;
+let bank: ScriptedAcquirer;
+let client: Client;
+let merchantId: string;
+const ask = operatorCaller(
+  () => service,
+  [...outcomeEndpoints({} as never), ...approvalEndpoints({} as never), ...tokenEndpoints({} as never, {} as never)],
+);
+
+beforeAll(async () => {
+  bank = scriptedAcquirer("kawah");
+  service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN }, acquirers: [bank] });
+  const { version } = await service.operate("POST", "/routing/rules", {
+    rules: [{ gateway_code: "kawah", priority: 1, weight: 1 }],
+  });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+});
+beforeEach(async () => ({ client, merchantId } = await service.merchant()));
+afterAll(() => service.stop());
+
+const AMOUNT = 1_000_000;
+let transactions = 0;
+const proof = "Kawah's letter of 20 November";
+
+async function told(state: { status: "processing" } | { status: "paid"; transactionId: string }): Promise<string> {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT }))).json;
+  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const reported =
+    state.status === "paid"
+      ? { status: "paid" as const, receipt: { ...state, amountMinor: BigInt(AMOUNT), currency: "IDR" } }
+      : state;
+  bank.states.set(operationKey, reported);
+  expect(await report(service.origin, "kawah", { kind: "payment", operationKey, state: reported })).toBe(200);
+  return reference as string;
+}
+
+/** A refund that the bank has accepted and says nothing more of; `isOld`: since a day. */
+async function leftRefund(isOld = true): Promise<string> {
+  bank.refundStatus = "pending";
+  const reference = await told({ status: "paid", transactionId: `trx-${++transactions}` });
+  await told({ status: "paid", transactionId: `trx-${++transactions}` });
+  const { uuid } = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 400_000 })).json;
+  const step = async () => (await service.askOperator(`/refunds/${uuid}`)).json.operation?.step;
+  await vi.waitFor(async () => expect(await step()).toBe("polling"), 10_000);
+  if (isOld) await aDayPasses(uuid as string);
+  return uuid as string;
+}
+
+async function leftPayment(): Promise<string> {
+  const reference = await told({ status: "processing" });
+  await aDayPasses(reference);
+  return reference;
+}
+
+async function aDayPasses(id: string): Promise<void> {
+  const older =
+    "update acquirer_operations set created_at = created_at - interval '1 day' where operation_id = $1::uuid";
+  await asOwner(service.database, (owner) => owner.query(older, [uuidOf(id)]));
+}
+
+/** The record of a refund's payment, with what operators did to it. */
+async function recordOf(uuid: string): Promise<{ reference: string; audit: Record<string, unknown>[] }> {
+  const { payment_reference: reference, status } = (await client.get(`/v1/refunds/${uuid}`)).json;
+  expect(status).toBe("succeeded");
+  const { audit } = (await service.askOperator(`/payments/${reference}`)).json;
+  return { reference: reference as string, audit: audit as Record<string, unknown>[] };
+}
+
+const record = (path: string, body: Record<string, unknown>, how: OperatorAsk = {}) =>
+  ask("POST", `${path}/outcome`, { body: { proof, ...body }, ...how });
+
+async function available(): Promise<number> {
+  const { data } = (await client.get("/v1/balances")).json;
+  return (data as { currency: string; available_minor: number }[]).find(({ currency }) => currency === "IDR")
+    ?.available_minor as number;
+}
+
+async function expectClean(): Promise<void> {
+  const { json } = await service.askOperator(`/merchants/${merchantId}/books/sandbox/verify`);
+  expect(json).toMatchObject({ clean: true });
+}
+
+test.each([
+  ["succeeded", 0],
+  ["failed", 400_000],
+] as const)("a refund is recorded as %s: its merchant has it in the books, and is told", async (outcome, returned) => {
+  const uuid = await leftRefund();
+  const before = await available();
+  const { status, json } = await record(`/refunds/${uuid}`, { outcome });
+  expect([status, json.status, json.uuid]).toEqual([200, outcome, uuid]);
+  expect(await available()).toBe(before + returned);
+  const { data: events } = (await client.get(`/v1/events?type=refund.${outcome}`)).json;
+  expect(events).toMatchObject([{ data: { uuid, status: outcome } }]);
+  const { data: audit } = (await service.askOperator(`/audit?merchant_id=${merchantId}`)).json;
+  expect(audit[0]).toMatchObject({ path: `/ops/v1/refunds/${uuid}/outcome`, status: 200, body: { outcome, proof } });
+  expect(outcomeOf(await record(`/refunds/${uuid}`, { outcome }))).toBe("409 PAYMENT_NOT_PAYABLE");
+  await expectClean();
+});
+
+test("what the acquirer says afterwards is a disagreement for a person", async () => {
+  const uuid = await leftRefund();
+  await record(`/refunds/${uuid}`, { outcome: "failed" });
+  const { operationKey = "" } = bank.refunds.at(-1) ?? {};
+  await report(service.origin, "kawah", { kind: "refund", operationKey, status: "succeeded" });
+  const { data } = (await service.askOperator("/reconciliation-exceptions?status=open")).json;
+  expect(data).toMatchObject([{ kind: "refund_after_failure", operation: uuid }]);
+  await expectClean();
+});
+
+test("a payment is recorded as paid, by its transaction, and the same report counts no second time", async () => {
+  const reference = await leftPayment();
+  const transactionId = `late-${uuidOf(reference)}`;
+  const { status, json } = await record(`/payments/${reference}`, {
+    outcome: "succeeded",
+    transaction_id: transactionId,
+  });
+  expect([status, json.status, json.reference]).toEqual([200, "succeeded", reference]);
+  expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("succeeded");
+  const balance = await available();
+  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const receipt = { transactionId, amountMinor: BigInt(AMOUNT), currency: "IDR" };
+  await report(service.origin, "kawah", { kind: "payment", operationKey, state: { status: "paid", receipt } });
+  expect(await available()).toBe(balance);
+  await expectClean();
+});
+
+test("a payment is recorded as failed, and money that comes after all waits for a person", async () => {
+  const reference = await leftPayment();
+  expect((await record(`/payments/${reference}`, { outcome: "failed" })).json.status).toBe("failed");
+  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const receipt = { transactionId: `late-${uuidOf(reference)}`, amountMinor: BigInt(AMOUNT), currency: "IDR" };
+  await report(service.origin, "kawah", { kind: "payment", operationKey, state: { status: "paid", receipt } });
+  const { data } = (await service.askOperator("/receipts?status=unapplied&limit=100")).json;
+  expect(data).toContainEqual(expect.objectContaining({ payment_reference: reference, amount_minor: AMOUNT }));
+  await expectClean();
+});
+
+test("it is told beforehand what recording would do, or why it cannot be recorded", async () => {
+  const [uuid, reference] = [await leftRefund(), await leftPayment()];
+  const seen = async (path: string) => {
+    const { decisions } = (await ask("GET", `${path}/outcome`, { token: VIEWER_TOKEN })).json;
+    return decisions as { operation: string; would_fail: { message: string } | null; effects: unknown[] }[];
+  };
+  const [made, failed] = await seen(`/refunds/${uuid}`);
+  expect([made?.would_fail, made?.effects, failed?.would_fail]).toEqual([null, [], null]);
+  expect(failed).toMatchObject({
+    operation: "recordRefundOutcome",
+    summary: `Record that kawah never made the refund ${uuid} of 4,000.00 IDR: the merchant gets the money back`,
+    least_role: "admin",
+    needs_approval: false,
+    effects: [{ account: "merchant:available", change_minor: -400_000 }, { account: "acquirer:kawah:receivable" }],
+  });
+  expect((await seen(`/payments/${reference}`)).map(({ effects }) => effects.length)).toEqual([3, 0]);
+  const young = await seen(`/refunds/${await leftRefund(false)}`);
+  expect(young.map((one) => one.would_fail?.message)).toEqual([
+    "Its acquirer has a day to say by itself what became of it.",
+    "Its acquirer has a day to say by itself what became of it.",
+  ]);
+  const [unknown] = await seen(`/payments/pay_${"0".repeat(26)}`);
+  expect(unknown?.would_fail).toMatchObject({ message: "No such payment." });
+});
+
+test("a bad request changes nothing, and says which field", async () => {
+  const [uuid, reference] = [await leftRefund(), await leftPayment()];
+  const cases: [string, Record<string, unknown>, string][] = [
+    [`/refunds/${uuid}`, { outcome: "pending" }, "422 VALIDATION_ERROR outcome"],
+    [`/refunds/${uuid}`, { outcome: "failed", proof: "" }, "422 VALIDATION_ERROR proof"],
+    [`/refunds/${uuid}`, { outcome: "failed", proof: undefined }, "422 VALIDATION_ERROR proof"],
+    [`/refunds/${uuid}`, { outcome: "failed", transaction_id: "x" }, "422 VALIDATION_ERROR transaction_id"],
+    [`/payments/${reference}`, { outcome: "succeeded" }, "422 VALIDATION_ERROR transaction_id"],
+    [`/payments/${reference}`, { outcome: "succeeded", transaction_id: "a b" }, "422 VALIDATION_ERROR transaction_id"],
+    [`/payments/${reference}`, { outcome: "failed", transaction_id: "x" }, "422 VALIDATION_ERROR transaction_id"],
+    ["/refunds/rfd_nonsense", { outcome: "failed" }, "404 REFUND_NOT_FOUND"],
+    [`/payments/pay_${"0".repeat(26)}`, { outcome: "failed" }, "404 PAYMENT_NOT_FOUND"],
+  ];
+  for (const [path, body, expected] of cases) expect(outcomeOf(await record(path, body)), path).toBe(expected);
+  const asViewer = await record(`/refunds/${uuid}`, { outcome: "failed" }, { token: VIEWER_TOKEN });
+  expect(outcomeOf(asViewer)).toBe("403 FORBIDDEN");
+  expect((await client.get(`/v1/refunds/${uuid}`)).json.status).toBe("pending");
+  expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("processing");
+});
+
+test("where the policy wants two operators it waits, is done by the second, and never once the acquirer has said it", async () => {
+  const tokens: string[] = [];
+  for (const name of ["sari", "budi"])
+    tokens.push((await ask("POST", "/tokens", { body: { name, role: "admin" } })).json.token as string);
+  const [sari = "", budi = ""] = tokens;
+  await ask("PUT", "/approvals/policy", { body: { version: 0, actions: { record_outcome: {} } } });
+  const uuid = await leftRefund();
+  const asked = await record(`/refunds/${uuid}`, { outcome: "succeeded" }, { token: sari });
+  expect([asked.status, asked.json.approval?.status]).toEqual([202, "waiting"]);
+  expect((await client.get(`/v1/refunds/${uuid}`)).json.status).toBe("pending");
+  const done = await ask("POST", `/approvals/${asked.json.approval.uuid}/approve`, { body: {}, token: budi });
+  expect(done.json).toMatchObject({ status: "executed" });
+  const { reference, audit } = await recordOf(uuid);
+  expect(audit[0]).toMatchObject({ actor: "sari", approved_by: "budi", path: `/ops/v1/refunds/${uuid}/outcome` });
+  expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(400_000);
+
+  const other = await leftRefund();
+  const { operationKey = "" } = bank.refunds.at(-1) ?? {};
+  const late = (await record(`/refunds/${other}`, { outcome: "failed" }, { token: sari })).json.approval;
+  await report(service.origin, "kawah", { kind: "refund", operationKey, status: "succeeded" });
+  const failed = await ask("POST", `/approvals/${late.uuid}/approve`, { body: {}, token: budi });
+  expect(failed.json).toMatchObject({ status: "failed" });
+  expect((await client.get(`/v1/refunds/${other}`)).json.status).toBe("succeeded");
+  await expectClean();
+});
