@@ -1,8 +1,8 @@
 // The shapes of passkeys. WebAuthn structures keep the field names of browsers; every text in them is bounded.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { z } from "zod";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
 
 const bytes = (max: number) =>
   z
@@ -95,24 +95,15 @@ function withoutNulls(sent: { response: object }): unknown {
   return { ...kept(sent), response: kept(sent.response) };
 }
 
-export const passkeySchema = z
-  .strictObject({
+export const passkeySchema = withExample(
+  z.strictObject({
     passkey_id: identity("passkey"),
     name: z.string(),
     created_at: timestamp,
     used_at: timestamp.nullable().meta({ description: "When it last signed." }),
     synced: z.boolean().meta({ description: "True when the person's other devices have it too." }),
-  })
-  .meta({
-    id: "Passkey",
-    examples: [
-      {
-        passkey_id: exampleIds.passkey,
-        name: "Sari's phone",
-        created_at: exampleTimes.created,
-        used_at: exampleTimes.paid,
-        synced: true,
-      },
-    ],
-  });
+  }),
+  { id: "Passkey" },
+  { name: "Sari's phone", used_at: exampleTimes.paid, synced: true },
+);
 export const passkeyListSchema = listSchema(passkeySchema, "PasskeyList");

@@ -1,7 +1,7 @@
 // The shapes of sessions, sign-ins and proofs, and of a person's own profile and factors.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { emailAddress, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { emailAddress, identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
 import { operatorRoles } from "../people/operator-roles.ts";
 import { actions, memberRoles } from "../people/roles.ts";
 
@@ -154,8 +154,8 @@ export const proofSchema = z
   .strictObject({ password: passwordField, code: codeField.optional() })
   .meta({ id: "Proof", examples: [{ password: "kopi tubruk senja 7", code: "492816" }] });
 
-const sessionSchema = z
-  .strictObject({
+const sessionSchema = withExample(
+  z.strictObject({
     session_id: identity("session"),
     created_at: timestamp,
     seen_at: timestamp.meta({ description: "To a minute." }),
@@ -163,21 +163,10 @@ const sessionSchema = z
     user_agent: z.string(),
     surface: z.enum(["portal", "console"]),
     current: z.boolean().meta({ description: "True of the one that asks." }),
-  })
-  .meta({
-    id: "Session",
-    examples: [
-      {
-        session_id: exampleIds.session,
-        created_at: exampleTimes.created,
-        seen_at: exampleTimes.paid,
-        address: "203.0.113.7",
-        user_agent: "Mozilla/5.0",
-        surface: "portal",
-        current: true,
-      },
-    ],
-  });
+  }),
+  { id: "Session" },
+  { seen_at: exampleTimes.paid, address: "203.0.113.7", user_agent: "Mozilla/5.0", current: true },
+);
 export const sessionListSchema = listSchema(sessionSchema, "SessionList");
 
 export const changePersonSchema = z
@@ -213,9 +202,7 @@ export const authenticatorSchema = z
     ],
   });
 
-export const confirmSchema = z
-  .strictObject({ code: codeField })
-  .meta({ id: "ConfirmAuthenticator", examples: [{ code: "492816" }] });
+export const confirmSchema = withExample(z.strictObject({ code: codeField }), { id: "ConfirmAuthenticator" });
 
 export const recoveryCodesSchema = z
   .strictObject({ recovery_codes: z.array(z.string()).meta({ description: "Shown this once; each is good once." }) })

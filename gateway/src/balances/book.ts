@@ -31,21 +31,11 @@ const accountSchema = z
     balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
   })
   .meta({ id: "AccountTotals" });
-export const currencyTotalsSchema = z
-  .strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) })
-  .meta({
-    id: "CurrencyTotals",
-    description: "Every account in one currency.",
-    examples: [
-      {
-        currency: "IDR",
-        exponent: 2,
-        accounts: [
-          { account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
-        ],
-      },
-    ],
-  });
+export const currencyTotalsSchema = withExample(
+  z.strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) }),
+  { id: "CurrencyTotals", description: "Every account in one currency." },
+  { accounts: [{ account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 }] },
+);
 export const bookSchema = withExample(
   z.strictObject({
     merchant_id: identity("merchant"),

@@ -74,9 +74,7 @@ export const openDisputeSchema = z
   })
   .meta({ id: "OpenDispute", examples: [{ reason: "product_not_received", amount_minor: 10_000_000 }] });
 
-export const resolveDisputeSchema = z
-  .strictObject({ outcome: disputeOutcome })
-  .meta({ id: "ResolveDispute", examples: [{ outcome: "won" }] });
+export const resolveDisputeSchema = withExample(z.strictObject({ outcome: disputeOutcome }), { id: "ResolveDispute" });
 
 /** The dispute of the example after the decision of `resolveDisputeSchema`'s. */
 export const resolvedExamples = {

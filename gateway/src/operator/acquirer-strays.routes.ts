@@ -6,7 +6,7 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { exampleOf, positive, textOrNull, timestamp } from "../http/shapes.ts";
+import { exampleOf, positive, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -15,8 +15,8 @@ import { acquirerParams } from "./params.ts";
 /** Stray messages that are listed at most: the newest. */
 export const STRAYS_MAX = 100;
 
-const straySchema = z
-  .strictObject({
+const straySchema = withExample(
+  z.strictObject({
     reason: z.enum(strayReasons).meta({
       description:
         "`unknown operation`: nothing of the kind was asked of this acquirer. `refused`: it contradicts what is known, such as another currency. " +
@@ -42,23 +42,10 @@ const straySchema = z
     times: positive(3, "How often the same was sent."),
     first_at: timestamp,
     last_at: timestamp,
-  })
-  .meta({
-    id: "StrayMessage",
-    description: "A message of an acquirer that fits nothing. It changed nothing.",
-    examples: [
-      {
-        reason: "unknown operation",
-        operation_key: "order-of-another-shop",
-        kind: "payment",
-        about: "notification",
-        text: '< {"order_id":"order-of-another-shop","transaction_status":"settlement"}',
-        times: 3,
-        first_at: exampleTimes.created,
-        last_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "StrayMessage", description: "A message of an acquirer that fits nothing. It changed nothing." },
+  { text: '< {"order_id":"order-of-another-shop","transaction_status":"settlement"}', last_at: exampleTimes.paid },
+);
 
 const straysSchema = z
   .strictObject({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { count, environmentField, exampleOf } from "../http/shapes.ts";
+import { count, environmentField, withExample } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -25,8 +25,8 @@ const circuitSchema = z
     failures: count(0, "Those of them that failed."),
   })
   .meta({ id: "Circuit", description: "How the latest calls for one method went." });
-const acquirerSchema = z
-  .strictObject({
+const acquirerSchema = withExample(
+  z.strictObject({
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     name: z.string().meta({ examples: ["Nusantara QR"] }),
     environment: environmentField,
@@ -37,25 +37,11 @@ const acquirerSchema = z
       .array(circuitSchema)
       .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
     rules_version: count(3, "The version of the routing rules that decides."),
-  })
-  .meta({
-    id: "Acquirer",
-    examples: [
-      {
-        gateway_code: "nusantara",
-        name: "Nusantara QR",
-        environment: "sandbox",
-        enabled: true,
-        health: "healthy",
-        methods: ["qris", "va"],
-        circuits: [exampleCircuit],
-        rules_version: 3,
-      },
-    ],
-  });
-const acquirersSchema = z
-  .strictObject({ data: z.array(acquirerSchema) })
-  .meta({ id: "Acquirers", examples: [{ data: [exampleOf(acquirerSchema)] }] });
+  }),
+  { id: "Acquirer" },
+  { enabled: true, methods: ["qris", "va"], circuits: [exampleCircuit] },
+);
+const acquirersSchema = withExample(z.strictObject({ data: z.array(acquirerSchema) }), { id: "Acquirers" });
 
 export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoint[] {
   const find = (code: string | undefined) => acquirersOf(router, clock).find((one) => one.gateway_code === code);

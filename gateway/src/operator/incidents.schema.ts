@@ -160,16 +160,13 @@ export const incidentSchema = z
     ],
   });
 
-export const operatorStatusSchema = z
-  .strictObject({
+export const operatorStatusSchema = withExample(
+  z.strictObject({
     public_url: z.string().meta({ examples: ["https://pay.example.com/status"] }),
     status: statusSchema,
-  })
-  .meta({
-    id: "OperatorStatus",
-    description: "What everybody is told now, and where.",
-    examples: [{ public_url: "https://pay.example.com/status", status: exampleOf(statusSchema) }],
-  });
+  }),
+  { id: "OperatorStatus", description: "What everybody is told now, and where." },
+);
 
 export function incidentView(one: Incident, now: number): z.infer<typeof incidentSchema> {
   return {

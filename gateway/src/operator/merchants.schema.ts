@@ -20,6 +20,7 @@ import {
   positive,
   text,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import type { Credential } from "../merchants/credentials.sql.ts";
 import { type MerchantSummary, scopes, signatureDemands } from "../merchants/directory.ts";
@@ -74,28 +75,21 @@ export const inviteToMerchantSchema = z
     email: emailAddress.optional().meta({ description: "Where given, only this person may accept." }),
   })
   .meta({ id: "InviteToMerchant", examples: [{ role: "owner" as const }] });
-export const merchantInvitationSchema = z
-  .strictObject({
+export const merchantInvitationSchema = withExample(
+  z.strictObject({
     invitation_id: identity("invitation"),
     merchant_id: identity("merchant"),
     role: roleField,
     email: z.string().nullable(),
     expires_at: timestamp,
     url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
-  })
-  .meta({
-    id: "MerchantInvitation",
-    examples: [
-      {
-        invitation_id: exampleIds.invitation,
-        merchant_id: exampleIds.merchant,
-        role: "owner",
-        email: null,
-        expires_at: exampleTimes.payout,
-        url: "https://pay.example/portal/invitation#3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM",
-      },
-    ],
-  });
+  }),
+  { id: "MerchantInvitation" },
+  {
+    expires_at: exampleTimes.payout,
+    url: "https://pay.example/portal/invitation#3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM",
+  },
+);
 export const changeCredentialSchema = z
   .strictObject({ signature: signatureField })
   .meta({ id: "UpdateCredential", examples: [{ signature: "rfc9421" }] });
@@ -218,16 +212,14 @@ export const credentialListQuery = z.strictObject(
   pageFields("client_id", isClientId, CLIENT_ID_PATTERN, exampleClientId),
 );
 
-export const webhookSchema = z
-  .strictObject({
+export const webhookSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     url: z.string().meta({ description: "The address as it is kept.", examples: [exampleAddress] }),
     webhook_secret: webhookSecret,
-  })
-  .meta({
-    id: "Webhook",
-    examples: [{ environment: "sandbox", url: exampleAddress, webhook_secret: exampleWebhookSecret }],
-  });
+  }),
+  { id: "Webhook" },
+);
 
 export const bookReportSchema = z
   .strictObject({

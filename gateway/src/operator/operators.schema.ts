@@ -2,14 +2,14 @@
 import { z } from "zod";
 import { exampleToken, operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { emailAddress, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { emailAddress, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
 
 const letIn = z
   .string()
   .meta({ description: "Who let them in: a token's name, an operator's address, or `command-line`." });
 
-export const operatorSchema = z
-  .strictObject({
+export const operatorSchema = withExample(
+  z.strictObject({
     person_id: identity("person"),
     email: z.string(),
     name: z.string(),
@@ -17,21 +17,16 @@ export const operatorSchema = z
     has_second_factor: z.boolean(),
     since: timestamp,
     created_by: letIn,
-  })
-  .meta({
-    id: "OperatorPerson",
-    examples: [
-      {
-        person_id: exampleIds.person,
-        email: "sari@gateway.example",
-        name: "Sari Dewi",
-        role: "admin",
-        has_second_factor: true,
-        since: exampleTimes.created,
-        created_by: "command-line",
-      },
-    ],
-  });
+  }),
+  { id: "OperatorPerson" },
+  {
+    email: "sari@gateway.example",
+    name: "Sari Dewi",
+    role: "admin",
+    has_second_factor: true,
+    created_by: "command-line",
+  },
+);
 export const operatorListSchema = listSchema(operatorSchema, "OperatorPersonList");
 
 export const changeOperatorSchema = z

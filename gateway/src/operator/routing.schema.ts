@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { count, positive, text, textOrNull, timestamp } from "../http/shapes.ts";
+import { count, positive, text, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import type { Objection, RoutingFault } from "../routing/objections.ts";
 import { routingRuleSchema } from "../routing/routing.ts";
 import type { Activation, RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
@@ -86,18 +86,16 @@ export const validationSchema = z
   })
   .meta({ id: "RoutingValidation", examples: [{ valid: true, faults: [] }] });
 
-export const activationSchema = z
-  .strictObject({
+export const activationSchema = withExample(
+  z.strictObject({
     activation: versionNumber.meta({ description: "Counted from the first." }),
     version: versionNumber,
     activated_at: timestamp,
     activated_by: who,
-  })
-  .meta({
-    id: "RoutingActivation",
-    description: "From when on a version decided, until the next activation.",
-    examples: [{ activation: 2, version: 3, activated_at: exampleTimes.created, activated_by: "sari" }],
-  });
+  }),
+  { id: "RoutingActivation", description: "From when on a version decided, until the next activation." },
+  { activation: 2 },
+);
 
 export const rollBackSchema = z
   .strictObject({ note: noteField })

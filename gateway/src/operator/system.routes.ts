@@ -103,15 +103,13 @@ const settingSchema = z
   })
   .meta({ id: "SystemSetting", examples: [{ name: "SERVICE_NAME", value: "gerbang", secret: false }] });
 
-const retentionSchema = z
-  .strictObject({
+const retentionSchema = withExample(
+  z.strictObject({
     what: z.string().meta({ examples: ["Events, and every attempt to deliver them"] }),
     kept_seconds: z.int().meta({ examples: [2_592_000] }),
-  })
-  .meta({
-    id: "SystemRetention",
-    examples: [{ what: "Events, and every attempt to deliver them", kept_seconds: 2_592_000 }],
-  });
+  }),
+  { id: "SystemRetention" },
+);
 
 const queueSchema = z
   .strictObject({

@@ -17,6 +17,7 @@ import {
   timestamp,
   wholeNumber,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { type Environment, environments } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
@@ -155,8 +156,8 @@ const queues: readonly Queue[] = [
 const QUARANTINED = "book_quarantined";
 const kinds: readonly string[] = [...queues.map(({ kind }) => kind), QUARANTINED];
 
-const itemSchema = z
-  .strictObject({
+const itemSchema = withExample(
+  z.strictObject({
     id: z.string().meta({ description: "Identity of what waits.", examples: [exampleIds.payment] }),
     merchant_id: identity("merchant").nullable().meta({ description: "Null of a change that is nobody's." }),
     merchant_name: textOrNull("Kopi Melati"),
@@ -168,25 +169,17 @@ const itemSchema = z
     exponent: exponentField.nullable(),
     note: textOrNull("order-1042", "What tells it apart."),
     url: z.string().meta({ description: "Where it is read.", examples: [`/ops/v1/reviews/${exampleIds.payment}`] }),
-  })
-  .meta({
-    id: "WaitingItem",
-    examples: [
-      {
-        id: exampleIds.payment,
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Kopi Melati",
-        environment: "production" as const,
-        since: exampleTimes.created,
-        due_at: exampleTimes.disputed,
-        amount_minor: 6_000_000_000,
-        currency: "IDR",
-        exponent: 2,
-        note: "order-1042",
-        url: `/ops/v1/reviews/${exampleIds.payment}`,
-      },
-    ],
-  });
+  }),
+  { id: "WaitingItem" },
+  {
+    merchant_id: exampleIds.merchant,
+    environment: "production",
+    since: exampleTimes.created,
+    due_at: exampleTimes.disputed,
+    currency: "IDR",
+    exponent: 2,
+  },
+);
 
 const queueSchema = z
   .strictObject({

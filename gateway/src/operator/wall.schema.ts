@@ -6,10 +6,10 @@ import {
   count,
   currencyCode,
   environmentField,
-  exampleOf,
   exponentField,
   sumMinor,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import type { CircuitRow } from "../telemetry/telemetry.sql.ts";
 import type { AcquirerSpan } from "../telemetry/vitals.ts";
@@ -74,20 +74,18 @@ const reasonSchema = z
   })
   .meta({ id: "WallReason", examples: [{ reason: "declined", payments: 1 }] });
 const succeededMinor = sumMinor(135_000_000, "What succeeded payments came to.");
-const amountsSchema = z
-  .strictObject({
+const amountsSchema = withExample(
+  z.strictObject({
     currency: currencyCode,
     exponent: exponentField,
     succeeded_minor: succeededMinor,
     points: z.array(succeededMinor).meta({ description: "One for each span.", examples: [[135_000_000, 0]] }),
-  })
-  .meta({
-    id: "WallAmounts",
-    examples: [{ currency: "IDR", exponent: 2, succeeded_minor: 135_000_000, points: [135_000_000, 0] }],
-  });
+  }),
+  { id: "WallAmounts" },
+);
 
-export const circuitSchema = z
-  .strictObject({
+export const circuitSchema = withExample(
+  z.strictObject({
     payment_method: z.string().meta({ examples: ["qris"] }),
     state: z
       .enum(["closed", "open", "probing"])
@@ -95,11 +93,9 @@ export const circuitSchema = z
     calls: count(20, "Latest calls that are counted, of all processes."),
     failures: count(0, "Those of them that failed."),
     changed_at: timestamp.meta({ description: "When its state changed last." }),
-  })
-  .meta({
-    id: "WallCircuit",
-    examples: [{ payment_method: "qris", state: "closed", calls: 20, failures: 0, changed_at: exampleTimes.created }],
-  });
+  }),
+  { id: "WallCircuit" },
+);
 
 export function circuitView(circuit: CircuitRow): z.infer<typeof circuitSchema> {
   const { method, state, calls, failures, changed_at: changedAt } = circuit;
@@ -127,8 +123,8 @@ export function callsView(spans: readonly (AcquirerSpan | undefined)[]) {
 }
 
 export const acquirerStates = ["well", "failing", "down", "off"] as const;
-const acquirerSchema = z
-  .strictObject({
+const acquirerSchema = withExample(
+  z.strictObject({
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     name: z.string().meta({ examples: ["Nusantara QR"] }),
     environment: environmentField,
@@ -141,26 +137,13 @@ const acquirerSchema = z
     failed: points("Calls of these that were refused, or whose outcome is unknown."),
     call_ms: callMs,
     left_alone: leftAlone,
-  })
-  .meta({
-    id: "WallAcquirer",
-    examples: [
-      {
-        gateway_code: "nusantara",
-        name: "Nusantara QR",
-        environment: "sandbox",
-        state: "well",
-        circuits: [exampleOf(circuitSchema)],
-        calls: [3, 0],
-        failed: [0, 0],
-        call_ms: [120, null],
-        left_alone: [false, false],
-      },
-    ],
-  });
+  }),
+  { id: "WallAcquirer" },
+  { calls: [3, 0], failed: [0, 0], left_alone: [false, false] },
+);
 
-const waitingSchema = z
-  .strictObject({
+const waitingSchema = withExample(
+  z.strictObject({
     kind: z.string().meta({ examples: ["review"] }),
     about: z
       .string()
@@ -168,12 +151,10 @@ const waitingSchema = z
     count: count(1, `How many wait; counted to ${WAITING_MAX}.`),
     is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
     since: timestamp.nullable().meta({ description: "Since when the first of them waits, by the clock of its book." }),
-  })
-  .meta({
-    id: "WallWaiting",
-    description: "As in `GET /ops/v1/waiting`, without the items.",
-    examples: [{ kind: "review", about: "A payment …", count: 1, is_more: false, since: exampleTimes.created }],
-  });
+  }),
+  { id: "WallWaiting", description: "As in `GET /ops/v1/waiting`, without the items." },
+  { about: "A payment …", is_more: false, since: exampleTimes.created },
+);
 
 const processesSchema = z
   .strictObject({
@@ -183,31 +164,20 @@ const processesSchema = z
   })
   .meta({ id: "WallProcesses", examples: [{ alive: 2, lost: 0, versions: ["0.1.0"] }] });
 
-const paymentsSchema = z
-  .strictObject({
+const paymentsSchema = withExample(
+  z.strictObject({
     total: countsSchema,
     points: countPointsSchema,
     by_method: z.array(groupSchema).meta({ description: "The largest first." }),
     by_acquirer: z.array(groupSchema).meta({ description: "The largest first." }),
     by_reason: z.array(reasonSchema).meta({ description: "Why payments did not succeed, the most frequent first." }),
     amounts: z.array(amountsSchema),
-  })
-  .meta({
-    id: "WallPayments",
-    examples: [
-      {
-        total: exampleCounts,
-        points: exampleOf(countPointsSchema),
-        by_method: [exampleOf(groupSchema)],
-        by_acquirer: [exampleOf(groupSchema)],
-        by_reason: [exampleOf(reasonSchema)],
-        amounts: [exampleOf(amountsSchema)],
-      },
-    ],
-  });
+  }),
+  { id: "WallPayments" },
+);
 
-export const wallSchema = z
-  .strictObject({
+export const wallSchema = withExample(
+  z.strictObject({
     period: z.enum(Object.keys(periods) as [Period, ...Period[]]),
     environment: environmentField.nullable().meta({ description: "Null: both." }),
     as_of: timestamp.meta({ description: "Now." }),
@@ -223,27 +193,10 @@ export const wallSchema = z
     measured: measuredPointsSchema,
     processes: processesSchema,
     waiting: z.array(waitingSchema).meta({ description: "Every kind, those too of which nothing waits." }),
-  })
-  .meta({
-    id: "Wall",
-    description: "How the whole installation does, over a period and now.",
-    examples: [
-      {
-        period: "hour",
-        environment: null,
-        as_of: exampleTimes.paid,
-        counted_at: exampleTimes.paid,
-        span_seconds: 60,
-        at: [exampleTimes.created, exampleTimes.paid],
-        payments: exampleOf(paymentsSchema),
-        acquirers: [exampleOf(acquirerSchema)],
-        now: exampleOf(measuredSchema),
-        measured: exampleOf(measuredPointsSchema),
-        processes: exampleOf(processesSchema),
-        waiting: [exampleOf(waitingSchema)],
-      },
-    ],
-  });
+  }),
+  { id: "Wall", description: "How the whole installation does, over a period and now." },
+  { as_of: exampleTimes.paid, counted_at: exampleTimes.paid, at: [exampleTimes.created, exampleTimes.paid] },
+);
 
 export const wallStreamSchema = z.string().meta({
   id: "WallStream",

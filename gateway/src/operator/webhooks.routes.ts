@@ -5,8 +5,8 @@ import { type Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleAddress, exampleWebhookSecret } from "../http/examples.ts";
-import { environmentField } from "../http/shapes.ts";
+import { exampleWebhookSecret } from "../http/examples.ts";
+import { environmentField, withExample } from "../http/shapes.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import { registrationFields, registrationView } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -30,15 +30,13 @@ const rotatedSchema = z
     id: "RotatedWebhookSecret",
     examples: [{ environment: "sandbox", webhook_secret: exampleWebhookSecret }],
   });
-const registrationSchema = z
-  .strictObject({
+const registrationSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     ...registrationFields,
-  })
-  .meta({
-    id: "WebhookRegistration",
-    examples: [{ environment: "sandbox", url: exampleAddress, rotated_at: null, previous: null }],
-  });
+  }),
+  { id: "WebhookRegistration" },
+);
 
 export function webhookEndpoints(merchants: Merchants, now: () => Micros): OperatorEndpoint[] {
   return [

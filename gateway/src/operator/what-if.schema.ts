@@ -10,6 +10,7 @@ import {
   exponentField,
   identity,
   textOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
@@ -25,19 +26,17 @@ const rate = z
   .meta({ description: "From 0 to 1; null where there is nothing to say it of.", examples: [0.9312] });
 const code = textOrNull("cendana", "Null: no acquirer would be asked.");
 
-const costSchema = z
-  .strictObject({
+const costSchema = withExample(
+  z.strictObject({
     currency: currencyCode,
     exponent: exponentField,
     paid_minor: exactMinor.meta({ description: "Amounts of paid payments whose cost is known." }),
     cost_minor: exactMinor.meta({ description: "What acquirers charge for these." }),
     unknown: z.number().min(0).meta({ description: "Paid payments whose cost nobody knows." }),
-  })
-  .meta({
-    id: "WhatIfCost",
-    description: "What paid payments cost in one currency.",
-    examples: [{ currency: "IDR", exponent: 2, paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
-  });
+  }),
+  { id: "WhatIfCost", description: "What paid payments cost in one currency." },
+  { paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 },
+);
 const exampleOutcome = {
   payments: 1_000,
   open: 0,

@@ -1,8 +1,8 @@
 // The shapes of signing in from a command line, for the program that asks and for the person who answers.
 import { z } from "zod";
 import { exampleToken } from "../access/session.schema.ts";
-import { exampleClientId, exampleIds, exampleSecret, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, positive, text, timestamp } from "../http/shapes.ts";
+import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
+import { environmentField, identity, positive, text, timestamp, withExample } from "../http/shapes.ts";
 import { scopes } from "../merchants/directory.ts";
 import { scopeField } from "../operator/merchants.schema.ts";
 
@@ -29,8 +29,8 @@ export const beginDeviceSchema = z
   })
   .meta({ id: "BeginDevice", examples: [{ name: exampleName }] });
 
-export const begunDeviceSchema = z
-  .strictObject({
+export const begunDeviceSchema = withExample(
+  z.strictObject({
     device_code: z
       .string()
       .meta({ description: "For asking what became of it. Show it to nobody.", examples: [exampleToken] }),
@@ -45,55 +45,37 @@ export const begunDeviceSchema = z
       .meta({ description: "The same with the code in it.", examples: [`${examplePage}?code=${exampleUserCode}`] }),
     expires_in: positive(600, "Seconds until it is over."),
     interval: positive(5, "Seconds to wait between two questions."),
-  })
-  .meta({
-    id: "BegunDevice",
-    description: "As RFC 8628, section 3.2, has it.",
-    examples: [
-      {
-        device_code: exampleToken,
-        user_code: exampleUserCode,
-        verification_uri: examplePage,
-        verification_uri_complete: `${examplePage}?code=${exampleUserCode}`,
-        expires_in: 600,
-        interval: 5,
-      },
-    ],
-  });
+  }),
+  { id: "BegunDevice", description: "As RFC 8628, section 3.2, has it." },
+);
 
 export const pollDeviceSchema = z
   .strictObject({ device_code: z.string().min(1).max(100) })
   .meta({ id: "PollDevice", examples: [{ device_code: exampleToken }] });
 
-const waitingSchema = z
-  .strictObject({
+const waitingSchema = withExample(
+  z.strictObject({
     status: z.enum(["authorization_pending", "slow_down"]).meta({
       id: "DeviceWaiting",
       description: "Ask again after the interval, which is longer by five seconds after `slow_down`.",
     }),
     interval: positive(5, "Seconds."),
-  })
-  .meta({
-    id: "DevicePending",
-    description: "Nobody has answered yet.",
-    examples: [{ status: "authorization_pending" as const, interval: 5 }],
-  });
+  }),
+  { id: "DevicePending", description: "Nobody has answered yet." },
+);
 
-const endedSchema = z
-  .strictObject({
+const endedSchema = withExample(
+  z.strictObject({
     status: z.enum(["access_denied", "expired_token"]).meta({
       id: "DeviceEnd",
       description: "The person refused, or may not make the key any more; or the code is over, was used, or never was.",
     }),
-  })
-  .meta({
-    id: "DeviceEnded",
-    description: "There is no key. Do not ask again.",
-    examples: [{ status: "access_denied" as const }],
-  });
+  }),
+  { id: "DeviceEnded", description: "There is no key. Do not ask again." },
+);
 
-const grantedSchema = z
-  .strictObject({
+const grantedSchema = withExample(
+  z.strictObject({
     status: z.literal("granted"),
     client_id: z.string().meta({ examples: [exampleClientId] }),
     secret: z.string().meta({ description: "Signs requests. Told this once.", examples: [exampleSecret] }),
@@ -104,25 +86,10 @@ const grantedSchema = z
     merchant_id: identity("merchant"),
     merchant_name: z.string(),
     portal_url: z.string().meta({ description: "The merchant's pages.", examples: ["https://pay.example/portal"] }),
-  })
-  .meta({
-    id: "DeviceGranted",
-    description: "The key that the person agreed to.",
-    examples: [
-      {
-        status: "granted" as const,
-        client_id: exampleClientId,
-        secret: exampleSecret,
-        base_url: "https://pay.example/v1",
-        environment: "sandbox" as const,
-        name: exampleName,
-        scopes: [...scopes] as string[],
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Toko Sari",
-        portal_url: "https://pay.example/portal",
-      },
-    ],
-  });
+  }),
+  { id: "DeviceGranted", description: "The key that the person agreed to." },
+  { status: "granted", name: exampleName, scopes: [...scopes], merchant_name: "Toko Sari" },
+);
 
 export const polledDeviceSchema = z.union([waitingSchema, endedSchema, grantedSchema]).meta({
   id: "PolledDevice",
@@ -131,12 +98,10 @@ export const polledDeviceSchema = z.union([waitingSchema, endedSchema, grantedSc
   examples: [{ status: "authorization_pending" as const, interval: 5 }],
 });
 
-export const lookDeviceSchema = z
-  .strictObject({ user_code: userCodeField })
-  .meta({ id: "LookDevice", examples: [{ user_code: exampleUserCode }] });
+export const lookDeviceSchema = withExample(z.strictObject({ user_code: userCodeField }), { id: "LookDevice" });
 
-export const seenDeviceSchema = z
-  .strictObject({
+export const seenDeviceSchema = withExample(
+  z.strictObject({
     user_code: z.string().meta({ examples: [exampleUserCode] }),
     name: z.string().meta({ description: "As the program says. Nobody has checked it.", examples: [exampleName] }),
     environment: environmentField,
@@ -145,23 +110,10 @@ export const seenDeviceSchema = z
     user_agent: z.string().meta({ examples: ["gerbang-cli/0.1.0 (linux; node 20.18.1)"] }),
     asked_at: timestamp,
     expires_at: timestamp,
-  })
-  .meta({
-    id: "SeenDevice",
-    description: "What asks to be signed in.",
-    examples: [
-      {
-        user_code: exampleUserCode,
-        name: exampleName,
-        environment: "sandbox" as const,
-        address: "203.0.113.7",
-        same_address: true,
-        user_agent: "gerbang-cli/0.1.0 (linux; node 20.18.1)",
-        asked_at: exampleTimes.created,
-        expires_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "SeenDevice", description: "What asks to be signed in." },
+  { same_address: true, expires_at: exampleTimes.paid },
+);
 
 export const confirmDeviceSchema = z
   .strictObject({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, inPath, positive, text, timestamp } from "../http/shapes.ts";
+import { identity, inPath, positive, text, timestamp, withExample } from "../http/shapes.ts";
 
 const shortText = text(1, 120);
 const day = z.iso.date("is not a day such as 2026-11-20").meta({ examples: ["2026-11-20"] });
@@ -22,8 +22,8 @@ export const evidenceTextSchema = z
   })
   .meta({ id: "EvidenceText", examples: [exampleText] });
 
-export const evidenceFileSchema = z
-  .strictObject({
+export const evidenceFileSchema = withExample(
+  z.strictObject({
     file_id: identity("file").nullable().meta({ description: "Null for a file that the operator submitted." }),
     number: positive(1, "Its place among the files."),
     name: z.string().meta({ description: "As its maker calls it: any text.", examples: ["resi 1042.pdf"] }),
@@ -32,20 +32,10 @@ export const evidenceFileSchema = z
       .meta({ description: `What it was found to be: ${mediaTypes.join(", ")}.`, examples: ["application/pdf"] }),
     size_bytes: positive(48_213),
     kept_at: timestamp.nullable().meta({ description: "Null where it is not known." }),
-  })
-  .meta({
-    id: "EvidenceFileOfMerchant",
-    examples: [
-      {
-        file_id: exampleIds.file,
-        number: 1,
-        name: "resi 1042.pdf",
-        media_type: "application/pdf",
-        size_bytes: 48_213,
-        kept_at: exampleTimes.disputed,
-      },
-    ],
-  });
+  }),
+  { id: "EvidenceFileOfMerchant" },
+  { file_id: exampleIds.file, kept_at: exampleTimes.disputed },
+);
 
 export const gatheredEvidenceSchema = z
   .strictObject({

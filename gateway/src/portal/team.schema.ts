@@ -10,31 +10,22 @@ import {
   startingAfter,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { exampleToken, roleField } from "../access/session.schema.ts";
 
-const memberSchema = z
-  .strictObject({
+const memberSchema = withExample(
+  z.strictObject({
     person_id: identity("person"),
     email: z.string(),
     name: z.string(),
     role: roleField,
     has_second_factor: z.boolean(),
     since: timestamp,
-  })
-  .meta({
-    id: "TeamMember",
-    examples: [
-      {
-        person_id: exampleIds.person,
-        email: "sari@toko.example",
-        name: "Sari Dewi",
-        role: "owner",
-        has_second_factor: true,
-        since: exampleTimes.created,
-      },
-    ],
-  });
+  }),
+  { id: "TeamMember" },
+  { email: "sari@toko.example", name: "Sari Dewi", has_second_factor: true },
+);
 export const memberListSchema = listSchema(memberSchema, "TeamMemberList");
 
 export const changeRoleSchema = z
@@ -83,8 +74,8 @@ export const seenInvitationSchema = z
     id: "SeenInvitation",
     examples: [{ merchant_name: "Toko Sari", role: "finance", email: null, expires_at: exampleTimes.payout }],
   });
-const auditEntrySchema = z
-  .strictObject({
+const auditEntrySchema = withExample(
+  z.strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
     person: z
@@ -98,23 +89,16 @@ const auditEntrySchema = z
     status: wholeOrNull(201, "Of the answer. Null of a call: it was cut short, or its outcome is not on record."),
     address: z.string().nullable(),
     details: z.unknown(),
-  })
-  .meta({
-    id: "MerchantAuditEntry",
-    examples: [
-      {
-        request_id: exampleIds.request,
-        at: exampleTimes.created,
-        person: { person_id: exampleIds.person, name: "Sari Dewi" },
-        action: "create_refund",
-        environment: "sandbox",
-        path: "POST /portal/v1/refunds",
-        status: 201,
-        address: "203.0.113.7",
-        details: null,
-      },
-    ],
-  });
+  }),
+  { id: "MerchantAuditEntry" },
+  {
+    person: { person_id: exampleIds.person, name: "Sari Dewi" },
+    action: "create_refund",
+    environment: "sandbox",
+    path: "POST /portal/v1/refunds",
+    address: "203.0.113.7",
+  },
+);
 export const auditListSchema = listSchema(auditEntrySchema, "MerchantAuditEntryList");
 export const auditQuery = z.strictObject({
   limit: limitQuery,

@@ -1,31 +1,20 @@
 // The shape of what a key changed, for the portal and for operators.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, limitQuery, listSchema, startingAfter, textOrNull, timestamp } from "../http/shapes.ts";
+import { identity, limitQuery, listSchema, startingAfter, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 
-const keyChangeSchema = z
-  .strictObject({
+const keyChangeSchema = withExample(
+  z.strictObject({
     request_id: identity("request"),
     at: timestamp.meta({ description: "When the request came, by the real clock." }),
     action: z.string().meta({ description: "The operation.", examples: ["create_refund"] }),
     subject: textOrNull(exampleIds.refund, "The object that was made or changed; null: none alone."),
     status: textOrNull("succeeded", "The object's, as the answer had it."),
     address: z.string().meta({ description: "Where the request came from.", examples: ["203.0.113.7"] }),
-  })
-  .meta({
-    id: "KeyChange",
-    description: "Something that a request signed with the key changed.",
-    examples: [
-      {
-        request_id: exampleIds.request,
-        at: exampleTimes.refunded,
-        action: "create_refund",
-        subject: exampleIds.refund,
-        status: "succeeded",
-        address: "203.0.113.7",
-      },
-    ],
-  });
+  }),
+  { id: "KeyChange", description: "Something that a request signed with the key changed." },
+  { at: exampleTimes.refunded },
+);
 
 export const keyChangeListSchema = listSchema(keyChangeSchema, "KeyChangeList");
 

@@ -5,8 +5,7 @@ import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { wholeBetween, wholeFrom } from "../ground/whole.ts";
-import { exampleTimes } from "../http/examples.ts";
-import { environmentField, timestamp } from "../http/shapes.ts";
+import { environmentField, timestamp, withExample } from "../http/shapes.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import { accounts } from "../ledger/journal.ts";
@@ -39,16 +38,14 @@ const advanceSchema = z
     }),
   })
   .meta({ id: "AdvanceClock", examples: [{ seconds: 3_600 }] });
-const clockSchema = z
-  .strictObject({
+const clockSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     now: timestamp.meta({ description: "The time in your sandbox." }),
     offset_seconds: wholeFrom(0).meta({ description: "How far it is ahead of the real time.", examples: [3_600] }),
-  })
-  .meta({
-    id: "SandboxClock",
-    examples: [{ environment: "sandbox", now: exampleTimes.created, offset_seconds: 3_600 }],
-  });
+  }),
+  { id: "SandboxClock" },
+);
 
 export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
   return [

@@ -80,6 +80,4 @@ const hitSchema = withExample(
 );
 export type Hit = z.infer<typeof hitSchema>;
 
-export const hitsSchema = z
-  .strictObject({ data: z.array(hitSchema) })
-  .meta({ id: "SearchHits", examples: [{ data: [exampleOf(hitSchema)] }] });
+export const hitsSchema = withExample(z.strictObject({ data: z.array(hitSchema) }), { id: "SearchHits" });

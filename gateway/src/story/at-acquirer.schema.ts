@@ -2,16 +2,16 @@
 import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { messageCalls } from "../acquiring/messages.ts";
-import { exampleIds, exampleOperationKey, exampleTimes } from "../http/examples.ts";
-import { exampleOf, identity, textOrNull, timestamp } from "../http/shapes.ts";
+import { exampleIds, exampleOperationKey } from "../http/examples.ts";
+import { identity, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 
 /** The object of an acquirer operation. */
 export const operationObject = z
   .string()
   .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });
 const gatewayCode = z.string().meta({ examples: ["nusantara"] });
-const operationSchema = z
-  .strictObject({
+const operationSchema = withExample(
+  z.strictObject({
     object: operationObject,
     gateway_code: gatewayCode,
     step: z.enum(operationSteps).meta({ description: "How far its call has come. `done`: nothing is left to do." }),
@@ -28,25 +28,16 @@ const operationSchema = z
       "https://dashboard.example.com/payments/pr-1",
       "Where the acquirer's own dashboard shows it; null where that is not known.",
     ),
-  })
-  .meta({
+  }),
+  {
     id: "OperationAtAcquirer",
     description: "What an acquirer was asked to do over a network, and what it calls that.",
-    examples: [
-      {
-        object: exampleIds.payment,
-        gateway_code: "nusantara",
-        step: "polling",
-        attempt: 1,
-        operation_key: exampleOperationKey,
-        provider_ids: { payment_request: "pr-1" },
-        dashboard_url: "https://dashboard.example.com/payments/pr-1",
-      },
-    ],
-  });
+  },
+  { step: "polling", attempt: 1, provider_ids: { payment_request: "pr-1" } },
+);
 
-const messageSchema = z
-  .strictObject({
+const messageSchema = withExample(
+  z.strictObject({
     object: operationObject,
     gateway_code: gatewayCode,
     attempt: z.int().min(1).meta({ description: "During which of its attempts." }),
@@ -61,27 +52,17 @@ const messageSchema = z
         "long is cut.",
     }),
     exchanged_at: timestamp,
-  })
-  .meta({
+  }),
+  {
     id: "AcquirerMessage",
     description:
       "One exchange with an acquirer: a request of ours with its answer, or a message that the acquirer sent by itself.",
-    examples: [
-      {
-        object: exampleIds.payment,
-        gateway_code: "nusantara",
-        attempt: 1,
-        call: "open",
-        about: "POST /v2/charge",
-        status: 201,
-        text: '> {"order_id":"pay.1"}\n< {"transaction_id":"pr-1","status":"pending"}',
-        exchanged_at: exampleTimes.created,
-      },
-    ],
-  });
+  },
+  { attempt: 1, status: 201, text: '> {"order_id":"pay.1"}\n< {"transaction_id":"pr-1","status":"pending"}' },
+);
 
-export const atAcquirerSchema = z
-  .strictObject({
+export const atAcquirerSchema = withExample(
+  z.strictObject({
     reference: identity("payment"),
     gateway_code: textOrNull("nusantara", "Who took the payment; null where nobody did."),
     acquirer_name: textOrNull("Nusantara QR", "Its name; null where it is no longer configured."),
@@ -93,19 +74,8 @@ export const atAcquirerSchema = z
         "What was exchanged about the payment and its refunds, newest first. The same message of the same call is kept once.",
     }),
     is_cut: z.boolean().meta({ description: "True when there is more: of each the first hundred are told." }),
-  })
-  .meta({
-    id: "PaymentAtAcquirer",
-    description: "A payment as its acquirer has it.",
-    examples: [
-      {
-        reference: exampleIds.payment,
-        gateway_code: "nusantara",
-        acquirer_name: "Nusantara QR",
-        operations: [exampleOf(operationSchema)],
-        messages: [exampleOf(messageSchema)],
-        is_cut: false,
-      },
-    ],
-  });
+  }),
+  { id: "PaymentAtAcquirer", description: "A payment as its acquirer has it." },
+  { is_cut: false },
+);
 export type PaymentAtAcquirer = z.infer<typeof atAcquirerSchema>;
