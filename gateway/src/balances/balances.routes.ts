@@ -5,25 +5,23 @@ import { exponentOf } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exponentField, timestamp } from "../http/shapes.ts";
+import { currencyCode, environmentField, exponentField, timestamp, withExample } from "../http/shapes.ts";
 import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
-import { creditsOf, exampleOwned, ownedFields, ownedView } from "./owned.ts";
+import { creditsOf, ownedFields, ownedView } from "./owned.ts";
 import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 
-const exampleBalance = { currency: "IDR", exponent: 2, ...exampleOwned };
+const balanceSchema = withExample(z.strictObject({ currency: currencyCode, exponent: exponentField, ...ownedFields }), {
+  id: "Balance",
+  description: "What is yours in one currency.",
+});
 
-const balanceSchema = z
-  .strictObject({ currency: currencyCode, exponent: exponentField, ...ownedFields })
-  .meta({ id: "Balance", description: "What is yours in one currency.", examples: [exampleBalance] });
-
-const balancesSchema = z
-  .strictObject({ environment: environmentField, as_of: timestamp, data: z.array(balanceSchema) })
-  .meta({
-    id: "Balances",
-    examples: [{ environment: "sandbox", as_of: exampleTimes.paid, data: [exampleBalance] }],
-  });
+const balancesSchema = withExample(
+  z.strictObject({ environment: environmentField, as_of: timestamp, data: z.array(balanceSchema) }),
+  { id: "Balances" },
+  { as_of: exampleTimes.paid },
+);
 
 export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
   return [

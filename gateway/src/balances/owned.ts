@@ -1,7 +1,7 @@
 // What is a merchant's in one currency: three figures, each the credit balance of an account of the ledger, and their shape on the wire.
 import { z } from "zod";
 import { type Minor, wireMinor } from "../ground/money.ts";
-import { sumMinor } from "../http/shapes.ts";
+import { sumMinor, withExample } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import type { BalanceRow } from "../ledger/ledger.sql.ts";
 
@@ -12,13 +12,12 @@ export const accountOf = {
   pending_settlement: accounts.settling,
 } as const;
 
-export const exampleOwned = { available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 };
 export const ownedFields = {
   available_minor: sumMinor(14_895_000, "Funds that can be settled. Below zero only through a dispute."),
   held_minor: sumMinor(0, "Funds held for running disputes."),
   pending_settlement_minor: sumMinor(0, "Funds in batches that are not paid out yet."),
 };
-export const ownedSchema = z.strictObject(ownedFields).meta({ id: "OwnedFigures", examples: [exampleOwned] });
+export const ownedSchema = withExample(z.strictObject(ownedFields), { id: "OwnedFigures" });
 
 /** The figures on the wire. `creditOf`: credits minus debits of an account, since money that the merchant owns is a credit. */
 export function ownedView(creditOf: (account: string) => Minor | undefined): z.infer<typeof ownedSchema> {

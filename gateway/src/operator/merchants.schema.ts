@@ -149,28 +149,20 @@ const credentialFields = {
   scopes: z.array(z.string()).meta({ description: "What it may do.", examples: [["payments:read"]] }),
   signature: signatureField,
 };
-const exampleCredential = {
-  client_id: exampleClientId,
-  environment: "sandbox" as const,
-  scopes: [...scopes] as string[],
-  signature: "any" as const,
-};
 
-export const createdCredentialSchema = z
-  .strictObject({
+export const createdCredentialSchema = withExample(
+  z.strictObject({
     ...credentialFields,
     secret: z.string().meta({ description: "Signs requests. Shown this once.", examples: [exampleSecret] }),
-  })
-  .meta({
-    id: "CreatedCredential",
-    description: "A credential with its secret.",
-    examples: [{ ...exampleCredential, secret: exampleSecret }],
-  });
+  }),
+  { id: "CreatedCredential", description: "A credential with its secret." },
+  { scopes: [...scopes] },
+);
 export const revokedCredentialSchema = z
   .strictObject({ client_id: credentialFields.client_id, revoked: z.literal(true) })
   .meta({ id: "RevokedCredential", examples: [{ client_id: exampleClientId, revoked: true }] });
-export const credentialSchema = z
-  .strictObject({
+export const credentialSchema = withExample(
+  z.strictObject({
     ...credentialFields,
     name: z.string().nullable().meta({ description: "As the merchant calls it." }),
     allowed_addresses: z.array(z.string()).meta({
@@ -180,20 +172,10 @@ export const credentialSchema = z
     created_at: timestamp,
     expires_at: timestamp.nullable().meta({ description: "When it ends by itself; null: never." }),
     revoked_at: timestamp.nullable().meta({ description: "Null unless it was revoked." }),
-  })
-  .meta({
-    id: "Credential",
-    examples: [
-      {
-        ...exampleCredential,
-        name: null,
-        allowed_addresses: [],
-        created_at: exampleTimes.created,
-        expires_at: null,
-        revoked_at: null,
-      },
-    ],
-  });
+  }),
+  { id: "Credential" },
+  { scopes: [...scopes], allowed_addresses: [] },
+);
 export function credentialView(credential: Credential): z.infer<typeof credentialSchema> {
   return {
     client_id: credential.clientId,

@@ -36,7 +36,6 @@ import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
 import { storyPaymentSchema } from "../story/story.schema.ts";
 import { wholeView } from "../story/story.ts";
-import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
@@ -134,8 +133,8 @@ const daySchema = z
   })
   .meta({ id: "MerchantDay", description: "Payments of a merchant that came to their end in one day." });
 
-const reviewRecordSchema = paymentRecordSchema
-  .extend({
+const reviewRecordSchema = withExample(
+  paymentRecordSchema.extend({
     asked_by: askedByField,
     decide_before: decideBeforeField,
     book: totalsField,
@@ -143,23 +142,16 @@ const reviewRecordSchema = paymentRecordSchema
     merchant_days: z.array(daySchema).meta({
       description: "The merchant's last seven days in this environment and currency, today last.",
     }),
-  })
-  .meta({
-    id: "ReviewRecord",
-    description: "A payment under review, with everything that helps to judge it.",
-    examples: [
-      {
-        ...exampleOf(paymentRecordSchema),
-        asked_by: "fraud_detection",
-        decide_before: exampleTimes.disputed,
-        book: exampleOf(totalsField),
-        decisions: [exampleOf(outlookSchema)],
-        merchant_days: [
-          { begins_at: exampleTimes.dayBegins, succeeded: 40, rejected: 1, failed: 0, expired: 3, canceled: 0 },
-        ],
-      },
+  }),
+  { id: "ReviewRecord", description: "A payment under review, with everything that helps to judge it." },
+  {
+    ...exampleOf(paymentRecordSchema),
+    decide_before: exampleTimes.disputed,
+    merchant_days: [
+      { begins_at: exampleTimes.dayBegins, succeeded: 40, rejected: 1, failed: 0, expired: 3, canceled: 0 },
     ],
-  });
+  },
+);
 
 const judgeSchema = z
   .strictObject({

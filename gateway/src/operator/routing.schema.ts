@@ -2,23 +2,11 @@
 import { z } from "zod";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { count, positive, text, textOrNull, timestamp, withExample } from "../http/shapes.ts";
+import { count, positive, text, textOrNull, timestamp, withExample, exampleOf } from "../http/shapes.ts";
 import type { Objection, RoutingFault } from "../routing/objections.ts";
 import { routingRuleSchema } from "../routing/routing.ts";
 import type { Activation, RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
 
-const exampleSummary = {
-  version: 3,
-  active: true,
-  status: "active" as const,
-  created_at: exampleTimes.created,
-  created_by: "sari",
-  note: "Cendana is cheaper for QRIS",
-  restores: null,
-  activated_at: exampleTimes.created,
-  activated_by: "sari",
-  rule_count: 2,
-};
 export const exampleRules = [
   { gateway_code: "nusantara", payment_method: "qris" as const, priority: 10, weight: 100 },
   { gateway_code: "cendana", priority: 50, weight: 100 },
@@ -31,8 +19,8 @@ export const noteField = text(1, 200)
   .optional()
   .meta({ description: "Why, for whoever reads the versions later.", examples: ["Cendana is cheaper for QRIS"] });
 
-export const summarySchema = z
-  .strictObject({
+export const summarySchema = withExample(
+  z.strictObject({
     version: versionNumber,
     active: z.boolean().meta({ description: "True for the one that decides." }),
     status: z
@@ -45,8 +33,10 @@ export const summarySchema = z
     activated_at: timestamp.nullable().meta({ description: "The last time that it was activated." }),
     activated_by: who,
     rule_count: count(2),
-  })
-  .meta({ id: "RoutingRuleSetSummary", examples: [exampleSummary] });
+  }),
+  { id: "RoutingRuleSetSummary" },
+  { active: true, status: "active", note: "Cendana is cheaper for QRIS", activated_at: exampleTimes.created },
+);
 
 const faultSchema = z
   .strictObject({
@@ -70,7 +60,7 @@ export const ruleSetSchema = summarySchema
   .meta({
     id: "RoutingRuleSet",
     description: "A version of the routing rules.",
-    examples: [{ ...exampleSummary, rules: exampleRules, faults: [] }],
+    examples: [{ ...exampleOf(summarySchema), rules: exampleRules, faults: [] }],
   });
 
 export const validateSchema = z

@@ -1,7 +1,6 @@
 // The JSON schemas of the payout calendar, and of the settlement batches of a day.
 import { z } from "zod";
 import { parseWireTime } from "../ground/clock.ts";
-import { exampleIds } from "../http/examples.ts";
 import {
   count,
   currencyCode,
@@ -100,22 +99,13 @@ export const calendarSchema = withExample(
   { environment: "production" },
 );
 
-const payoutSchema = settlementSchema
-  .extend({
+const payoutSchema = withExample(
+  settlementSchema.extend({
     merchant_id: identity("merchant"),
     merchant_name: z.string().meta({ examples: ["Toko Senja"] }),
     payout_date: z.iso.date().meta({ description: "The day on which it is due, and then on which it was made." }),
-  })
-  .meta({
-    id: "Payout",
-    description: "A batch with its merchant.",
-    examples: [
-      {
-        ...exampleOf(settlementSchema),
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Toko Senja",
-        payout_date: "2026-11-23",
-      },
-    ],
-  });
+  }),
+  { id: "Payout", description: "A batch with its merchant." },
+  { status: "paid", payout_date: "2026-11-23" },
+);
 export const payoutListSchema = listSchema(payoutSchema, "PayoutList");

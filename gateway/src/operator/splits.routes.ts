@@ -4,7 +4,7 @@ import { wireTimeOrNull } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, exponentField, timestamp } from "../http/shapes.ts";
+import { currencyCode, exponentField, timestamp, exampleOf } from "../http/shapes.ts";
 import { type AcquirerCosts, costsOf } from "../routing/costs.ts";
 import type { Router } from "../routing/router.ts";
 import { splitTestSchema } from "../routing/routing.ts";
@@ -50,7 +50,7 @@ const exampleArm = {
   success_rate: 0.93,
   low: 0.9125,
   high: 0.9443,
-  costs: [{ currency: "IDR", exponent: 2, payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
+  costs: [exampleOf(armCostSchema)],
 };
 const armSchema = z
   .strictObject({

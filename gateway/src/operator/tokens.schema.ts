@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
 import { operatorRoleField } from "../access/session.schema.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, textOrNull, timestamp } from "../http/shapes.ts";
+import { identity, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import { word } from "./params.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
@@ -31,17 +30,8 @@ const tokenFields = {
   expires_at: timestamp.nullable().meta({ description: "Null: it ends only when it is revoked." }),
 };
 
-const exampleToken = {
-  token_id: exampleIds.operatorToken,
-  name: "sari",
-  role: "support",
-  created_at: exampleTimes.created,
-  created_by: "environment",
-  expires_at: null,
-} as const;
-
-export const tokenSchema = z
-  .strictObject({
+export const tokenSchema = withExample(
+  z.strictObject({
     ...tokenFields,
     revoked_at: timestamp.nullable(),
     replaced_by: identity("operatorToken")
@@ -49,20 +39,19 @@ export const tokenSchema = z
       .meta({ description: "What it was rotated to; it may be good beside it until `expires_at`." }),
     last_used_at: timestamp.nullable().meta({ description: "Within a minute; null before its first use." }),
     last_used_from: textOrNull("192.0.2.17", "Address of that use."),
-  })
-  .meta({
+  }),
+  {
     id: "OperatorToken",
     description: "A named token, or one that was. The two of the environment are in no list.",
-    examples: [{ ...exampleToken, revoked_at: null, replaced_by: null, last_used_at: null, last_used_from: null }],
-  });
+  },
+  { role: "support", last_used_from: null },
+);
 
-export const madeTokenSchema = z
-  .strictObject({ ...tokenFields, token: z.string().meta({ description: "Shown this once." }) })
-  .meta({
-    id: "MadeOperatorToken",
-    description: "A new token.",
-    examples: [{ ...exampleToken, token: "op_4f8k2m7q1x9v5c3b6n0zt2w8h5rd7yje" }],
-  });
+export const madeTokenSchema = withExample(
+  z.strictObject({ ...tokenFields, token: z.string().meta({ description: "Shown this once." }) }),
+  { id: "MadeOperatorToken", description: "A new token." },
+  { role: "support", token: "op_4f8k2m7q1x9v5c3b6n0zt2w8h5rd7yje" },
+);
 
 export const newTokenSchema = z
   .strictObject({

@@ -11,6 +11,7 @@ import {
   identity,
   textOrNull,
   withExample,
+  exampleOf,
 } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
@@ -46,7 +47,7 @@ const exampleOutcome = {
   success_rate: 0.93,
   success_rate_least: 0.93,
   success_rate_most: 0.93,
-  costs: [{ currency: "IDR", exponent: 2, paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
+  costs: [exampleOf(costSchema)],
 };
 const outcomeSchema = z
   .strictObject({
@@ -76,9 +77,11 @@ const exampleSides = {
   },
 };
 
-const methodSchema = z
-  .strictObject({ payment_method: paymentMethodSchema, ...sides })
-  .meta({ id: "WhatIfMethod", examples: [{ payment_method: "qris" as const, ...exampleSides }] });
+const methodSchema = withExample(
+  z.strictObject({ payment_method: paymentMethodSchema, ...sides }),
+  { id: "WhatIfMethod" },
+  exampleSides,
+);
 const acquirerSchema = z
   .strictObject({ gateway_code: code, ...sides })
   .meta({ id: "WhatIfAcquirer", examples: [{ gateway_code: "nusantara", ...exampleSides }] });
@@ -94,22 +97,8 @@ const moveSchema = z.strictObject({ payment_method: paymentMethodSchema, from: c
 const daySchema = z
   .strictObject({ date: z.string().meta({ format: "date", examples: ["2026-11-22"] }), moved: count, ...sides })
   .meta({ id: "WhatIfDay", examples: [{ date: "2026-11-22", moved: 400, ...exampleSides }] });
-const exampleEstimate = {
-  gateway_code: "cendana",
-  payment_method: "qris" as const,
-  currency: "IDR",
-  amount_from_minor: null,
-  amount_to_minor: null,
-  observations: 812,
-  succeeded: 771,
-  success_rate: 0.9495,
-  low: 0.9322,
-  high: 0.9626,
-  attempts: 400,
-  known: true,
-};
-const estimateSchema = z
-  .strictObject({
+const estimateSchema = withExample(
+  z.strictObject({
     gateway_code: z.string(),
     payment_method: paymentMethodSchema,
     currency: currencyCode,
@@ -124,27 +113,22 @@ const estimateSchema = z
     known: z
       .boolean()
       .meta({ description: `False with fewer than ${OBSERVATIONS_MIN} observations: their outcome is unknown.` }),
-  })
-  .meta({ id: "WhatIfEstimate", description: "By what moved payments are judged.", examples: [exampleEstimate] });
+  }),
+  { id: "WhatIfEstimate", description: "By what moved payments are judged." },
+  {
+    gateway_code: "cendana",
+    observations: 812,
+    succeeded: 771,
+    success_rate: 0.9495,
+    low: 0.9322,
+    high: 0.9626,
+    attempts: 400,
+    known: true,
+  },
+);
 
-const exampleAnswer = {
-  environment: "sandbox" as const,
-  merchant_id: null,
-  days: 7,
-  rules_version: 3,
-  payments: 1_000,
-  moved: 400,
-  ended: "all" as const,
-  total: exampleSides,
-  by_method: [{ payment_method: "qris" as const, ...exampleSides }],
-  by_acquirer: [{ gateway_code: "nusantara", ...exampleSides }],
-  cells: [{ payment_method: "qris" as const, gateway_code: "nusantara", ...exampleSides }],
-  moves: [{ payment_method: "qris" as const, from: "nusantara", to: "cendana", ...exampleSides }],
-  per_day: [{ date: "2026-11-22", moved: 400, ...exampleSides }],
-  estimates: [exampleEstimate],
-};
-export const whatIfSchema = z
-  .strictObject({
+export const whatIfSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     merchant_id: identity("merchant").nullable(),
     days: z.int(),
@@ -162,13 +146,14 @@ export const whatIfSchema = z
     moves: z.array(moveSchema).meta({ description: "The most payments first." }),
     per_day: z.array(daySchema).meta({ description: "By the day on which they were made, UTC." }),
     estimates: z.array(estimateSchema),
-  })
-  .meta({
+  }),
+  {
     id: "RoutingWhatIf",
     description:
       "`before` is what happened. `after` is the same for payments that would not move; of those that would, it is estimated by what the acquirer did with others like them.",
-    examples: [exampleAnswer],
-  });
+  },
+  { days: 7, rules_version: 3, payments: 1_000, moved: 400 },
+);
 
 export const whatIfFields = {
   days: wholeBetween(1, 90).meta({ description: "So many days back from now.", examples: [7] }),

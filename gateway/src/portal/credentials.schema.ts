@@ -5,7 +5,15 @@ import { type Micros, parseWireTime, wireTime, wireTimeOrNull } from "../ground/
 import { validationFault } from "../ground/fault.ts";
 import { readNetwork } from "../ground/networks.ts";
 import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
-import { environmentField, limitQuery, listSchema, parameterNames, text, timestamp } from "../http/shapes.ts";
+import {
+  environmentField,
+  limitQuery,
+  listSchema,
+  parameterNames,
+  text,
+  timestamp,
+  withExample,
+} from "../http/shapes.ts";
 import { isLive } from "../merchants/credentials.ts";
 import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes } from "../merchants/directory.ts";
@@ -90,27 +98,14 @@ const keyFields = {
     .nullable()
     .meta({ id: "LastUse", description: "Seconds behind at most; null: never used." }),
 };
-const exampleKey = {
-  client_id: exampleClientId,
-  name: "checkout",
-  environment: "sandbox" as const,
-  state: "live" as const,
-  scopes: [...scopes] as string[],
-  signature: "any" as const,
-  allowed_addresses: ["203.0.113.0/24"],
-  created_at: exampleTimes.created,
-  expires_at: null,
-  revoked_at: null,
-  replaced_by: null,
-  last_used: { at: exampleTimes.paid, address: "203.0.113.7" },
-};
-export const keySchema = z
-  .strictObject(keyFields)
-  .meta({ id: "Key", description: "A credential of the merchant's systems.", examples: [exampleKey] });
+const exampleKey = { name: "checkout", scopes: [...scopes] };
+export const keySchema = withExample(
+  z.strictObject(keyFields),
+  { id: "Key", description: "A credential of the merchant's systems." },
+  { ...exampleKey, last_used: { at: exampleTimes.paid, address: "203.0.113.7" } },
+);
 const secret = z.string().meta({ description: "Signs requests. Shown this once.", examples: [exampleSecret] });
-export const createdKeySchema = z
-  .strictObject({ ...keyFields, secret })
-  .meta({ id: "CreatedKey", examples: [{ ...exampleKey, last_used: null, secret: exampleSecret }] });
+export const createdKeySchema = withExample(z.strictObject({ ...keyFields, secret }), { id: "CreatedKey" }, exampleKey);
 export const keyListSchema = listSchema(keySchema, "KeyList");
 export const keyListQuery = z.strictObject({
   limit: limitQuery,

@@ -1,6 +1,6 @@
 // The shapes of figures over time, of the home page, and of the stream of changes.
 import { z } from "zod";
-import { exampleOwned, ownedSchema } from "../balances/owned.ts";
+import { ownedSchema } from "../balances/owned.ts";
 import { isCurrency } from "../ground/money.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -13,6 +13,7 @@ import {
   sumMinor,
   timestamp,
   withExample,
+  exampleOf,
 } from "../http/shapes.ts";
 import { divisions } from "../insights/figures.sql.ts";
 import { type Range, ranges } from "../insights/figures.ts";
@@ -43,7 +44,6 @@ const counts = {
   succeeded: count(9, "Those that succeeded."),
   amount_minor: sumMinor(135_000_000, "What those came to."),
 };
-const exampleCounts = { payments: 12, succeeded: 9, amount_minor: 135_000_000 };
 
 const countedAt = timestamp.nullable().meta({
   description:
@@ -51,17 +51,18 @@ const countedAt = timestamp.nullable().meta({
   examples: [exampleTimes.paid],
 });
 
-const pointSchema = z.strictObject(counts).meta({ id: "CountPoint", examples: [exampleCounts] });
-const seriesSchema = z
-  .strictObject({
+const pointSchema = withExample(z.strictObject(counts), { id: "CountPoint" });
+const seriesSchema = withExample(
+  z.strictObject({
     key: z.string().meta({
       description: "The method, acquirer or outcome; an empty acquirer: none was chosen.",
       examples: ["qris"],
     }),
     total: pointSchema,
     points: z.array(pointSchema).meta({ description: "One for each span." }),
-  })
-  .meta({ id: "CountSeries", examples: [{ key: "qris", total: exampleCounts, points: [exampleCounts] }] });
+  }),
+  { id: "CountSeries" },
+);
 
 export const paymentsSeriesSchema = withExample(
   z.strictObject({
@@ -85,10 +86,10 @@ const outcomes = z.record(z.string(), z.int().min(0)).meta({
     "`expired`: nobody paid in time; `canceled`: by you.",
   examples: [{ succeeded: 9, expired: 3 }],
 });
-const examplePeriod = { ...exampleCounts, fee_minor: 945_000, outcomes: { succeeded: 9, expired: 3 } };
-const periodSchema = z
-  .strictObject({ ...counts, fee_minor: sumMinor(945_000, "What the service cost you for them."), outcomes })
-  .meta({ id: "PeriodFigures", examples: [examplePeriod] });
+const periodSchema = withExample(
+  z.strictObject({ ...counts, fee_minor: sumMinor(945_000, "What the service cost you for them."), outcomes }),
+  { id: "PeriodFigures" },
+);
 
 const currencySchema = z
   .strictObject({
@@ -204,10 +205,10 @@ export const overviewSchema = z
           {
             currency: "IDR",
             exponent: 2,
-            today: examplePeriod,
-            yesterday: examplePeriod,
-            week: examplePeriod,
-            balance: exampleOwned,
+            today: exampleOf(periodSchema),
+            yesterday: exampleOf(periodSchema),
+            week: exampleOf(periodSchema),
+            balance: exampleOf(ownedSchema),
           },
         ],
         payouts: {
