@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
@@ -42,12 +42,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       scope: "disputes:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { description: "The dispute.", schema: disputeSchema },
-      async handle(call) {
-        const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid ?? "");
-        if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
-        if (dispute.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-        return reply(200, disputeView(dispute));
-      },
+      handle: async (call) => reply(200, disputeView(await findDispute(database, call))),
     }),
     writeEndpoint<z.infer<typeof openDisputeSchema>>({
       operationId: "openDispute",
@@ -92,6 +87,17 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       },
     }),
   ];
+}
+
+/** The dispute of a path. Throws OBJECT_NOT_FOUND (also for a dispute of another merchant), ENVIRONMENT_MISMATCH. */
+export async function findDispute(
+  database: Database,
+  { book, params }: Pick<Call, "book" | "params">,
+): Promise<DisputeOfOrder> {
+  const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
+  if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+  if (dispute.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  return dispute;
 }
 
 /** A dispute of the merchant in either environment; undefined when there is none. */

@@ -1,7 +1,7 @@
 // Portal endpoints for dispute evidence: a merchant drafts a text, adds files, and submits the evidence once.
 import type { z } from "zod";
 import { type Dispute, type EvidenceText, type KeptFile, awaitsEvidence, disputeView } from "../disputes/dispute.ts";
-import { readDispute } from "../disputes/disputes.routes.ts";
+import { findDispute } from "../disputes/disputes.routes.ts";
 import { disputeParams, disputeSchema } from "../disputes/disputes.schema.ts";
 import type { DisputeKey } from "../disputes/disputes.ts";
 import { attachmentOf, downloadedFileSchema, fileByNumber, fileView, readEvidence } from "../disputes/evidence.ts";
@@ -17,7 +17,7 @@ import { reply } from "../ground/reply.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
-import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import {
   type GatheredEvidence,
   evidenceFileParams,
@@ -54,7 +54,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       params: disputeParams,
       success: { description: "The draft and its files, or what was submitted.", schema: gatheredEvidenceSchema },
       errors: ["ENVIRONMENT_MISMATCH"],
-      handle: async (call) => reply(200, await gathered(database, await disputeOf(database, call), call.now)),
+      handle: async (call) => reply(200, await gathered(database, await findDispute(database, call), call.now)),
     }),
     memberEndpoint({
       method: "PUT",
@@ -67,7 +67,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       success: { description: "As it is kept.", schema: gatheredEvidenceSchema },
       errors,
       async handle(call) {
-        const dispute = await disputeOf(database, call);
+        const dispute = await findDispute(database, call);
         await lanes.move(call.merchant.merchantId, saveDraft(call, keyOf(dispute), textOf(call.body)));
         return reply(200, await gathered(database, dispute, call.now));
       },
@@ -82,7 +82,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       success: { description: "The dispute, under review.", schema: disputeSchema },
       errors: [...errors, "VALIDATION_ERROR"],
       async handle(call) {
-        const dispute = await disputeOf(database, call);
+        const dispute = await findDispute(database, call);
         return reply(200, disputeView(await lanes.move(call.merchant.merchantId, submitDraft(call, keyOf(dispute)))));
       },
     }),
@@ -103,7 +103,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       success: { status: 201, description: "The file is kept.", schema: evidenceFileSchema },
       errors: [...errors, "PAYLOAD_TOO_LARGE", "VALIDATION_ERROR", "RATE_LIMITED"],
       async handle(call) {
-        const dispute = await disputeOf(database, call);
+        const dispute = await findDispute(database, call);
         const kept = await files.receive(call, keyOf(dispute), call.file());
         const all = await database.query(selectKeptFiles(dispute));
         const index = all.map(fileOfRow).findIndex(({ fileId }) => fileId === kept.fileId);
@@ -124,7 +124,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       },
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       async handle(call) {
-        const { book, uuid } = await disputeOf(database, call);
+        const { book, uuid } = await findDispute(database, call);
         const { file_id: named = "" } = call.params;
         const kept = isId("file", named) ? await files.find(book, uuid, named) : undefined;
         const file = kept ? referenceTo(kept) : fileByNumber(await readEvidence(database, book, uuid), named);
@@ -142,20 +142,12 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       success: { description: "It is gone.", schema: nothing },
       errors,
       async handle(call) {
-        const dispute = await disputeOf(database, call);
+        const dispute = await findDispute(database, call);
         await files.remove(call, keyOf(dispute), call.params.file_id ?? "");
         return reply(200, {});
       },
     }),
   ];
-}
-
-/** The dispute of the path. Throws OBJECT_NOT_FOUND (also for a dispute of another merchant), ENVIRONMENT_MISMATCH. */
-async function disputeOf(database: Database, { merchant, book, params }: MemberCall): Promise<Dispute> {
-  const dispute = await readDispute(database, merchant.merchantId, params.uuid ?? "");
-  if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
-  if (dispute.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return dispute;
 }
 
 const keyOf = ({ uuid, paymentReference }: Dispute): DisputeKey => ({ uuid, paymentReference });
