@@ -1,6 +1,6 @@
 // The adapter for acquirers that speak Gerbang's own HTTP protocol. Its callers decide what follows.
 import type { z } from "zod";
-import { type Clock, systemClock, wireTime } from "../ground/clock.ts";
+import { systemClock, wireTime } from "../ground/clock.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { objectOf, parseObject } from "../ground/json.ts";
@@ -52,11 +52,8 @@ const instructionsOfMethod: Readonly<Record<PaymentMethod, { type: Instructions[
 };
 
 /** Creates the acquirer that a profile describes. `close` closes its connections; calls in flight end with an unknown outcome. */
-export function remoteAcquirer(
-  profile: RemoteProfile,
-  clock: Clock = systemClock,
-): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
-  const remote = new Remote(profile, clock);
+export function remoteAcquirer(profile: RemoteProfile): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
+  const remote = new Remote(profile);
   return {
     ...acquirerOf(profile),
     capabilities: profile.capabilities.map((one) => ({
@@ -99,13 +96,11 @@ class Remote {
   readonly agent;
   readonly key;
   private readonly profile: RemoteProfile;
-  private readonly clock: Clock;
   private readonly origin: string;
   private readonly prefix: string;
 
-  constructor(profile: RemoteProfile, clock: Clock) {
+  constructor(profile: RemoteProfile) {
     this.profile = profile;
-    this.clock = clock;
     const url = new URL(profile.url);
     this.origin = url.origin;
     this.prefix = url.pathname.replace(/\/+$/, "");
@@ -214,7 +209,7 @@ class Remote {
     const target = this.prefix + path;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
-      ...signedHeaders(this.key, this.clock.now(), method, target, text ?? ""),
+      ...signedHeaders(this.key, systemClock.now(), method, target, text ?? ""),
       accept: "application/json",
       ...(text === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
     };

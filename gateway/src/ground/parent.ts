@@ -12,7 +12,8 @@ export function whySignalled(signal: string): string {
  * Sends this process a SIGTERM once its parent, whose process number is in GERBANG_PARENT, is gone. `npm start` and older versions of Node
  * that start the project's own set the variable. Without it nothing happens: a service may outlive the shell that started it.
  */
-export function stopWithParent(named: string | undefined = process.env.GERBANG_PARENT): void {
+export function stopWithParent(): void {
+  const named = process.env.GERBANG_PARENT;
   if (named === undefined) return;
   // Removed, because processes that this process starts have another parent.
   delete process.env.GERBANG_PARENT;

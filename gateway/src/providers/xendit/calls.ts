@@ -13,7 +13,7 @@ import {
   type ReportedState,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
-import { type Clock, type Micros, SECOND } from "../../ground/clock.ts";
+import { type Micros, SECOND, systemClock } from "../../ground/clock.ts";
 import { type CallContext, Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
@@ -48,14 +48,12 @@ type Stood = Opened & { state: ReportedState };
 export class XenditCalls implements AcquirerCalls {
   readonly deadlineMs: number;
   private readonly profile: XenditProfile;
-  private readonly clock: Clock;
   private readonly caller: Caller;
   private readonly key: Secret;
   private readonly token: Secret;
 
-  constructor(profile: XenditProfile, clock: Clock) {
+  constructor(profile: XenditProfile) {
     this.profile = profile;
-    this.clock = clock;
     this.deadlineMs = profile.deadline_ms;
     this.key = openSecret(profile.secret_key);
     this.token = openSecret(profile.callback_token);
@@ -96,7 +94,7 @@ export class XenditCalls implements AcquirerCalls {
     const context = { signal, record };
     const payment = await this.find(request, context);
     if (payment !== undefined) return { known: true, ...(await this.stood(request, payment, context)) };
-    const overFor = this.clock.now() - request.expiresAt;
+    const overFor = systemClock.now() - request.expiresAt;
     if (overFor >= FORGOTTEN) return { known: false };
     // Xendit lists no card pages: only the repeated order tells of one, which is then ended.
     if (overFor >= 0 || (request.isOver && request.method !== "card"))
@@ -139,7 +137,7 @@ export class XenditCalls implements AcquirerCalls {
 
   check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
     const context = { signal, record };
-    return checkedOf((sent) => this.call(sent, context), this.clock);
+    return checkedOf((sent) => this.call(sent, context));
   }
 
   /** The bank or wallet of a payment: the stored one, else the one that the profile chooses now. */

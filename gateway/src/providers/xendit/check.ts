@@ -1,6 +1,6 @@
 // Checks what the key may read by asking for objects that do not exist: nothing is created or changed.
 import type { Checked } from "../../acquirers/acquirer.ts";
-import type { Clock } from "../../ground/clock.ts";
+import { systemClock } from "../../ground/clock.ts";
 import type { ProviderAnswer } from "../caller.ts";
 import { type XenditRequest, inquiries } from "./requests.ts";
 
@@ -12,10 +12,7 @@ const things: readonly { name: string; sent: XenditRequest }[] = [
 ];
 
 /** Asks once for each kind of object. A key that may read that kind gets the answer that there is no such object. */
-export async function checkedOf(
-  call: (sent: XenditRequest) => Promise<ProviderAnswer>,
-  clock: Clock,
-): Promise<Checked> {
+export async function checkedOf(call: (sent: XenditRequest) => Promise<ProviderAnswer>): Promise<Checked> {
   const findings: { well: boolean; text: string }[] = [];
   let clockDifferenceMs: number | undefined;
   for (const { name, sent } of things) {
@@ -26,7 +23,7 @@ export async function checkedOf(
     findings.push({ well, text: well ? `The key reads ${name}.` : `The key reads no ${name}: ${status}${code}.` });
     const theirs = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
     // HTTP dates have whole seconds: the middle of the second is the best estimate.
-    if (!Number.isNaN(theirs)) clockDifferenceMs = Math.round(theirs + 500 - clock.now() / 1_000);
+    if (!Number.isNaN(theirs)) clockDifferenceMs = Math.round(theirs + 500 - systemClock.now() / 1_000);
   }
   findings.push({
     well: true,
