@@ -44,7 +44,6 @@ export const decisionsField = z
   .array(outlookSchema)
   .meta({ description: "What can be decided, and what that would do." });
 const story = { record: paymentRecordSchema, book: totalsField };
-const exampleStory = { record: exampleOf(paymentRecordSchema), book: exampleOf(totalsField) };
 const receiptRecordSchema = withExample(
   z.strictObject({
     receipt: receiptSchema,
@@ -59,10 +58,9 @@ const receiptRecordSchema = withExample(
   { decisions: [exampleOf(outlookSchema)] },
 );
 
-const exceptionRecordSchema = z.strictObject({ exception: exceptionSchema, ...story }).meta({
+const exceptionRecordSchema = withExample(z.strictObject({ exception: exceptionSchema, ...story }), {
   id: "ExceptionRecord",
   description: "Where two records disagree, with the payment and everything that happened to it.",
-  examples: [{ exception: exampleOf(exceptionSchema), ...exampleStory }],
 });
 
 const disputeRecordSchema = withExample(
