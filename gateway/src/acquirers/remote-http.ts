@@ -100,6 +100,8 @@ export function exchange(
     const handler: Dispatcher.DispatchHandler = {
       // undici calls this when a connection exists, right before it writes the first byte.
       onRequestStart(started) {
+        // A process that slept may get the connection, or the answer below, before its timers fire. What it would send could come after its lease.
+        if (systemClock.now() > until) fail("the deadline has passed");
         if (over) return started.abort(new Error("the call is over"));
         clearTimeout(connecting);
         sent = true;
@@ -116,7 +118,6 @@ export function exchange(
       },
       onResponseEnd() {
         if (over) return;
-        // A process that slept may read the answer before its timers fire. What it would send next could come after its lease.
         if (systemClock.now() > until) return fail("the deadline has passed");
         end();
         resolve({ status, headers: answered, body: Buffer.concat(parts) });

@@ -10,7 +10,10 @@ import { Caller, definiteOnly } from "./caller.ts";
 
 const LATE_MS = 400;
 const LONG = JSON.stringify({ here: "x".repeat(100_000) });
+/** The paths of the requests that reached the server. */
+const arrived: (string | undefined)[] = [];
 const server = createServer(({ url }, response) => {
+  arrived.push(url);
   if (url === "/list") response.end(LONG);
   else if (url === "/slept") setTimeout(() => (response.end("{}"), sleepFor(LATE_MS)));
   else setTimeout(() => response.end('{"here":true}'), LATE_MS);
@@ -18,12 +21,15 @@ const server = createServer(({ url }, response) => {
 /** Stops the whole process for so long, as a machine that sleeps. */
 const sleepFor = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 const never = { signal: new AbortController().signal, record: undefined };
+const newCaller = (): Caller => {
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return new Caller({ code: "late", baseUrl, deadlineMs: LATE_MS / 2, connections: 4 });
+};
 let caller: Caller;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  caller = new Caller({ code: "late", baseUrl, deadlineMs: LATE_MS / 2, connections: 4 });
+  caller = newCaller();
 });
 afterAll(async () => {
   await caller.close();
@@ -42,6 +48,18 @@ test("its own deadline takes the place of the caller's", async () => {
 test("an answer that a process finds when it wakes after the deadline is none: a worker may have asked meanwhile", async () => {
   const slept = caller.call({ method: "GET", path: "/slept", headers: {} }, never);
   await expect(slept).rejects.toBeInstanceOf(NoAnswer);
+});
+
+test("a request whose connection a process finds when it wakes after the deadline is not sent: a worker may have asked meanwhile", async () => {
+  const late = newCaller();
+  const slept = new Promise<unknown>((resolve) => {
+    // Both timers run in one turn of the event loop: the connection is begun before the sleep and made during it.
+    setTimeout(() => resolve(late.order({ method: "POST", path: "/order", headers: {}, body: "x" }, never)), 5);
+    setTimeout(() => sleepFor(LATE_MS), 5);
+  });
+  await expect(slept).rejects.toBeInstanceOf(AcquirerRefused);
+  await late.close();
+  expect(arrived).not.toContain("/order");
 });
 
 test("an answer of more than 64 KiB is read only where a request expects one", async () => {
