@@ -56,8 +56,8 @@ interface CallName {
   /** The payment's method: an acquirer may be healthy for one method and failing for another. */
   method: string;
   call: Exclude<MessageCall, "report">;
-  /** Calls that open or refund must end within their operation's lease; an inquiry changes nothing and needs no lease. */
-  lease?: Pick<Operation, "dueAt">;
+  /** The call must end within it. So must an inquiry about a refund: some adapters order what is missing, and by then it may be ordered anew. */
+  lease?: Pick<Operation, "dueAt"> | undefined;
 }
 
 /** Makes one call. Never throws: every failure is an outcome. Only calls that open a payment at a remote acquirer count for its health. */

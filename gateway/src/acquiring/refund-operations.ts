@@ -214,7 +214,7 @@ async function refundRequest(
   return { merchant, request };
 }
 
-/** Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. */
+/** Calls the acquirer for an operation that is `calling`, and inquires for any other, while its lease lasts. */
 export async function callOrInquire(
   parts: Pick<AcquiringParts, "acquirer"> & CallParts,
   operation: Operation,
@@ -240,13 +240,13 @@ export async function callOrInquire(
 
 async function inquire(
   parts: Pick<AcquiringParts, "acquirer"> & CallParts,
-  { gatewayCode }: Operation,
+  operation: Operation,
   request: RefundRequest,
 ): Promise<RefundResult> {
-  const { method } = request;
-  const acquirer = parts.acquirer(gatewayCode);
+  const { method, isOver } = request;
+  const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
-  const name = { acquirer, method, call: "inquire_refund" } as const;
+  const name = { acquirer, method, call: "inquire_refund", lease: isOver ? undefined : operation } as const;
   const outcome = await callAcquirer(parts, name, (calls, signal, record) =>
     calls.inquireRefund(request, signal, record),
   );
