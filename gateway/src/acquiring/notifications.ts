@@ -16,6 +16,7 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
 import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "../payments/payments.ts";
 import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
+import { isPaid } from "../payments/states.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
@@ -54,7 +55,12 @@ export function paymentNotification(
       const operation = context.set.get(operations, { book, id });
       const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && state.status !== "paid") return undefined;
-      if (present && providerIds !== undefined) context.set.update(operations, withProviderIds(operation, providerIds));
+      // What was paid and has failed was taken back, or the notification is older than the money: an inquiry tells which.
+      const isDoubtful = state.status === "failed" && isPaid(payment.status);
+      if (present && (isDoubtful || providerIds !== undefined)) {
+        const named = withProviderIds(operation, providerIds);
+        context.set.update(operations, isDoubtful ? withInquirySoon(named, context.realNow) : named);
+      }
       // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
       const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
       applyState(context, taken, gatewayCode, state);
