@@ -2,7 +2,7 @@
 // payments in every state; an operator's decision about unapplied money; any notifications by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation } from "../../test/acquiring.ts";
+import { anOperation, closing } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
@@ -190,6 +190,20 @@ describe("money", () => {
     // The payment's own acquirer, under an earlier attempt of it: exact money pays it.
     expect(start.when(notify(payment, paid())).changes.inserted(receipts)).toMatchObject([{ status: "applied" }]);
   });
+});
+
+test("money that is refused after a person has closed the exception of other money is told again", () => {
+  const { payment, start } = at();
+  const key = { book, operationId: payment.reference, attempt: 1, kind: "receipt" } as const;
+  const first = start.when(notify(payment, paid())).when(notify(payment, paid("t-1", 999n)));
+  const closed = first.when(closing(key, "they corrected the first report"));
+  const same = closed.when(notify(payment, paid("t-1", 999n)));
+  expect(same.answer).toMatchObject({ objection: { code: "VALIDATION_ERROR" }, isNew: false });
+  expect(same.changes.seen(exceptions, key)).toMatchObject({ closedAt: NOW, occasions: ["t-1 999"] });
+  const other = same.when(notify(payment, paid("t-2", 2_000_000_000n)));
+  expect(other.answer).toMatchObject({ objection: { code: "VALIDATION_ERROR" }, isNew: true });
+  const occasions = ["t-1 999", "t-2 2000000000"];
+  expect(other.changes.seen(exceptions, key)).toMatchObject({ closedAt: undefined, note: undefined, occasions });
 });
 
 describe("processing and failed", () => {

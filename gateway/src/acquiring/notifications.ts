@@ -25,7 +25,7 @@ import type { CallMessages } from "./messages.ts";
 /**
  * Takes an acquirer's notification about a payment. A notification about another attempt than the present one is ignored unless it reports
  * money. Gives the VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`): the acquirer hears of it, and
- * by a reconciliation exception a person does. `isNew`: that was recorded now.
+ * by a reconciliation exception a person does, also after that of other money was closed. `isNew`: that was recorded now.
  */
 export function paymentNotification(
   merchant: Merchant,
@@ -51,7 +51,10 @@ export function paymentNotification(
       const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
       keepMessages(context, about, exchanged);
       const objection = objectionTo(context, payment, gatewayCode, state);
-      if (objection) return { objection, isNew: recordException(context, about, attempt, "receipt") };
+      if (objection && state.status === "paid") {
+        const occasions = [`${state.receipt.transactionId} ${state.receipt.amountMinor}`.slice(0, 128)];
+        return { objection, isNew: recordException(context, about, attempt, "receipt", { occasions }) };
+      }
       const operation = context.set.get(operations, { book, id });
       const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && state.status !== "paid") return undefined;
