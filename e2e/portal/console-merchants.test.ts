@@ -147,6 +147,17 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Holidays").fill("2027-01-01");
   await click("Save");
   await page.getByText("Fri, 1 Jan 2027").waitFor();
+  // A field that somebody empties is no smallest payout.
+  const smallest = page.getByRole("term").filter({ hasText: "Smallest payout in USD" }).locator("xpath=..");
+  for (const [typed, shown] of [
+    ["1000", "USD10.00"],
+    ["", "USD0.00"],
+  ] as const) {
+    await click("Change the calendar…");
+    await dialog.getByLabel("Smallest payout in USD, in minor units").fill(typed);
+    await click("Save");
+    await smallest.getByText(shown).waitFor();
+  }
   await click("Change card");
   await dialog.getByLabel("State").selectOption("off");
   await dialog.getByLabel("Share, in basis points").first().fill("250");

@@ -86,10 +86,8 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
           holidays: wordsIn(typed["settlement.holidays"]),
           minimum_payout_minor: Number(typed["settlement.minimum_payout_minor"]),
           minimum_payout_minor_per_currency: Object.fromEntries(
-            others.flatMap((currency): [string, number][] => {
-              const minor = numberIn(typed[minimumOf(currency)]);
-              return minor === undefined ? [] : [[currency, minor]];
-            }),
+            // A currency that is left out keeps what it has: an emptied field is sent as none.
+            others.map((currency) => [currency, numberIn(typed[minimumOf(currency)]) ?? 0]),
           ),
           pay_after_seconds: Number(typed["settlement.pay_after_seconds"]),
         },
