@@ -21,6 +21,18 @@ async function isText({ page }: Pick<Member, "page">): Promise<void> {
   expect(await page.title()).not.toBe("owned");
 }
 
+test("a merchant reads when payments become a payout, and on which days no batch is formed", async () => {
+  const { merchantId, page, place, open } = await portal.member("finance");
+  const settlement = { delay_days: 0, closed_weekdays: [0], holidays: ["2027-03-10"], pay_after_seconds: 172_800 };
+  await portal.service.operate("PATCH", `/merchants/${merchantId}`, { settlement });
+  await open(paths.settings(place));
+  const fact = (name: string) => page.getByRole("term").filter({ hasText: name }).locator("xpath=..");
+  // The day that ends at midnight is over when the next begins.
+  await fact("Put into a batch").getByText("1 day after the payment (T+1); a day ends at 00:00 (UTC+07:00)").waitFor();
+  expect(await fact("No batch on").innerText()).toContain("Sunday, Wed, 10 Mar 2027");
+  await fact("From a batch to its payout").getByText("2 days").waitFor();
+});
+
 test("an owner invites a viewer by a link that is shown once, changes their role and removes them", async () => {
   const owner = await portal.member("owner");
   const { page, place, open, look } = owner;

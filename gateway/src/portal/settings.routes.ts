@@ -74,7 +74,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
 
 function settingsView({ merchantId, suspended, rateLimitPerMinute, settings }: Merchant, profile: Profile) {
   const { name, language, timeZone, colour, logo } = profile;
-  const { cutoff, utc_offset_minutes, delay_days, closed_weekdays } = settings.settlement;
+  const { cutoff, utc_offset_minutes, delay_days, closed_weekdays, holidays, pay_after_seconds } = settings.settlement;
   return {
     merchant_id: merchantId,
     name,
@@ -97,7 +97,7 @@ function settingsView({ merchantId, suspended, rateLimitPerMinute, settings }: M
       const priced = enabled ? settings.currencies : [];
       return { payment_method: method, enabled, fees: priced.map((currency) => feeView(settings, method, currency)) };
     }),
-    settlement: { cutoff, utc_offset_minutes, delay_days, closed_weekdays },
+    settlement: { cutoff, utc_offset_minutes, delay_days, closed_weekdays, holidays, pay_after_seconds },
   };
 }
 

@@ -83,7 +83,9 @@ export const merchantSettingsSchema = z
         cutoff: z.string().meta({ description: "Local time of day at which a business day ends." }),
         utc_offset_minutes: z.int(),
         delay_days: z.int().min(0).meta({ description: "The n of T+n." }),
-        closed_weekdays: z.array(z.int().min(0).max(6)).meta({ description: "0 is Sunday." }),
+        closed_weekdays: z.array(z.int().min(0).max(6)).meta({ description: "Without a batch; 0 is Sunday." }),
+        holidays: z.array(z.iso.date()).meta({ description: "Without a batch either." }),
+        pay_after_seconds: z.int().min(0).meta({ description: "From the forming of a batch until its payout." }),
       })
       .meta({ id: "PayoutSchedule", description: "When payments are paid out." }),
   })
@@ -124,6 +126,8 @@ export const merchantSettingsSchema = z
           utc_offset_minutes: 420,
           delay_days: 1,
           closed_weekdays: [0, 6],
+          holidays: ["2027-01-01"],
+          pay_after_seconds: 3600,
         },
       },
     ],

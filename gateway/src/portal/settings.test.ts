@@ -75,11 +75,12 @@ describe("settings", () => {
     });
   });
 
-  test("have each currency's own limits, in its own minor units", async () => {
+  test("have each currency's own limits, in its own minor units, and every day without a batch", async () => {
     const schedule = { minimum_payout_minor: 5_000_000, minimum_payout_minor_per_currency: { KWD: 10_000 } };
+    const days = { holidays: ["2027-03-09", "2027-03-10"], pay_after_seconds: 7_200 };
     await service.operate("PATCH", `/merchants/${merchantId}`, {
       ...alsoIn(defaultSettings, "JPY", "KWD"),
-      settlement: schedule,
+      settlement: { ...schedule, ...days },
     });
     const most = { max_amount_minor: 10_000_000_000 };
     await vi.waitFor(async () =>
@@ -89,6 +90,13 @@ describe("settings", () => {
         { currency: "KWD", exponent: 3, ...most, minimum_payout_minor: 10_000 },
       ]),
     );
+    expect((await owner.get("/portal/v1/settings")).json.settlement).toEqual({
+      cutoff: "00:00",
+      utc_offset_minutes: 420,
+      delay_days: 1,
+      closed_weekdays: [0, 6],
+      ...days,
+    });
   });
 
   test("change by what is given, and null chooses no more", async () => {

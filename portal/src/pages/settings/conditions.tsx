@@ -4,6 +4,8 @@ import { Fact, Facts } from "../../ui/facts.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Price } from "../../ui/price.tsx";
 import { Status } from "../../ui/status.tsx";
+import { Day } from "../../ui/time.tsx";
+import { spanOf } from "../sandbox/clock/span.ts";
 
 type Settings = Schema<"MerchantSettings">;
 type Method = Settings["payment_methods"][number];
@@ -62,13 +64,18 @@ export function Conditions({ settings }: { settings: Settings }) {
             <Money of={{ ...one, amount_minor: one.max_amount_minor }} />
           </Fact>
         ))}
-        <Fact name="Paid out">
-          {delayOf(settlement.delay_days)}; a day ends at {settlement.cutoff} (UTC
-          {offsetOf(settlement.utc_offset_minutes)})
+        <Fact name="Put into a batch">
+          {delayOf(settlement)}; a day ends at {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
         </Fact>
-        <Fact name="No payouts on">
+        <Fact name="No batch on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
+          {settlement.holidays.toSorted().map((day) => (
+            <span key={day}>
+              , <Day on={day} />
+            </span>
+          ))}
         </Fact>
+        <Fact name="From a batch to its payout">{spanOf(settlement.pay_after_seconds)}</Fact>
         {currencies.map((one) => (
           <Fact key={one.currency} name={`Smallest payout in ${one.currency}`}>
             <Money of={{ ...one, amount_minor: one.minimum_payout_minor }} />
@@ -84,8 +91,12 @@ const moneyIn =
   ({ currency, exponent }: Fee) =>
   (minor: number) => <Money of={{ amount_minor: minor, currency, exponent }} />;
 
-function delayOf(days: number): string {
-  return days === 0 ? "the day of the payment (T+0)" : `${days} ${days === 1 ? "day" : "days"} after it (T+${days})`;
+/** A day that ends at midnight is over only when the next has begun: T+0 is T+1 there. */
+function delayOf({ cutoff, delay_days }: Settings["settlement"]): string {
+  const days = cutoff === "00:00" ? Math.max(delay_days, 1) : delay_days;
+  return days === 0
+    ? "the day of the payment (T+0)"
+    : `${days} ${days === 1 ? "day" : "days"} after the payment (T+${days})`;
 }
 
 function offsetOf(minutes: number): string {

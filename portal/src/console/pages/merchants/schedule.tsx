@@ -1,4 +1,4 @@
-// When a merchant is paid out: where its day ends, how long it takes, and the days on which banks are closed.
+// When a merchant is paid out: where its day ends, how long it takes, and the days without a batch.
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
@@ -26,7 +26,7 @@ export function Schedule({ of: merchant }: { of: Merchant }) {
         <Fact name="A day ends">
           {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
         </Fact>
-        <Fact name="Paid out">T+{settlement.delay_days}</Fact>
+        <Fact name="Put into a batch">T+{settlement.delay_days}</Fact>
         <Fact name="Closed on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
         </Fact>
@@ -101,8 +101,8 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
       />
       <NumberField
         name="settlement.delay_days"
-        label="Days until it is paid out"
-        hint="Calendar days, the n of T+n. A payout that falls on a closed day moves to the next open one."
+        label="Days until it is in a batch"
+        hint="Calendar days, the n of T+n. A batch that falls on a closed day is formed on the next open one."
       />
       <ChoicesField name="settlement.closed_weekdays" label="Closed on" options={weekdays} />
       <TextField
@@ -110,7 +110,7 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
         label="Holidays"
         lines={4}
         placeholder="2027-01-01"
-        hint="One day per line, as YYYY-MM-DD. Nothing is paid out on these days."
+        hint="One day per line, as YYYY-MM-DD. No batch is formed on these days."
         mono
       />
       <MinorField
