@@ -5,10 +5,16 @@ import { expect, test } from "vitest";
 import { digitsOf } from "./money.tsx";
 import { Price } from "./price.tsx";
 
-const words = (of: Parameters<typeof Price>[0]["of"], currency: string | undefined): string =>
-  renderToStaticMarkup(
-    createElement(Price, { of, currency, money: (minor: number) => `KWD ${digitsOf(minor, 3)}` }),
-  ).replaceAll(/<[^>]*>/g, "");
+type Language = Parameters<typeof Price>[0]["language"];
+
+const words = (
+  of: Parameters<typeof Price>[0]["of"],
+  currency: string | undefined,
+  language: Language = "en",
+): string => {
+  const money = (minor: number) => `KWD ${digitsOf(minor, 3, language)}`;
+  return renderToStaticMarkup(createElement(Price, { of, currency, money, language })).replaceAll(/<[^>]*>/g, "");
+};
 
 test.each([
   [{ basis_points: 150, flat_minor: 0 }, "KWD 1.50 %"],
@@ -21,6 +27,10 @@ test.each([
   ],
 ])("among prices of several currencies %j names its own", (price, shown) => {
   expect(words(price, "KWD")).toBe(shown);
+});
+
+test("on an Indonesian page a share has the mark of the amount beside it", () => {
+  expect(words({ basis_points: 290, flat_minor: 1_000_000 }, "KWD", "id")).toBe("KWD 2,90 % + KWD 1.000,000");
 });
 
 test("the price of the only currency is a share alone, and a bound of null is none", () => {

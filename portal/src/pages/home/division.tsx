@@ -2,8 +2,9 @@
 import type { ReactNode } from "react";
 import type { Schema } from "../../api/types.ts";
 import { classes } from "../../ui/classes.ts";
-import { Money } from "../../ui/money.tsx";
+import { Money, digitsOf } from "../../ui/money.tsx";
 import { Status } from "../../ui/status.tsx";
+import { useLanguage } from "../../words.ts";
 import { shareOf } from "./figures.tsx";
 
 type Over = Schema<"PaymentsOverTime">;
@@ -18,6 +19,7 @@ const meanings: Record<string, string> = {
 const tones: Record<string, "good" | "bad" | "calm"> = { succeeded: "good", failed: "bad", rejected: "bad" };
 
 export function Division({ over: { data, currency, exponent }, by }: { over: Over; by: "outcome" | "acquirer" }) {
+  const language = useLanguage();
   const all = data.reduce((sum, { total }) => sum + total.payments, 0);
   const title = by === "outcome" ? "How they ended" : "By acquirer";
   // On a phone the money needs the room of the count.
@@ -51,9 +53,11 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
                   key
                 )}
               </td>
-              <td className={classes("px-3 text-right", count)}>{total.payments.toLocaleString("en")}</td>
+              <td className={classes("px-3 text-right", count)}>{digitsOf(total.payments, 0, language)}</td>
               <td className="pr-4 pl-3 text-right whitespace-nowrap">
-                {by === "outcome" ? shareOf(total.payments, all) : shareOf(total.succeeded, total.payments)}
+                {by === "outcome"
+                  ? shareOf(total.payments, all, language)
+                  : shareOf(total.succeeded, total.payments, language)}
               </td>
               {by === "acquirer" && (
                 <td className="pr-4 text-right">

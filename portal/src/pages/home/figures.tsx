@@ -4,7 +4,8 @@ import { usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { To } from "../../ui/link.tsx";
-import { Money } from "../../ui/money.tsx";
+import { Money, digitsOf } from "../../ui/money.tsx";
+import { useLanguage } from "../../words.ts";
 
 type Currency = Schema<"CurrencyFigures">;
 type Period = Schema<"PeriodFigures">;
@@ -67,20 +68,21 @@ function Figure({ name, note, children }: { name: ReactNode; note: ReactNode; ch
 }
 
 function Ended({ of: { payments, succeeded } }: { of: Period }) {
+  const language = useLanguage();
   if (payments === 0) return <>no payments</>;
   return (
     <>
-      {succeeded.toLocaleString("en")} paid of {payments.toLocaleString("en")} · {shareOf(succeeded, payments)}
+      {digitsOf(succeeded, 0, language)} paid of {digitsOf(payments, 0, language)} ·{" "}
+      {shareOf(succeeded, payments, language)}
     </>
   );
 }
 
 /** "87.5 %": never 100 where one is missing, nor 0 where there is one. */
-export function shareOf(part: number, whole: number): string {
+export function shareOf(part: number, whole: number, language: "en" | "id"): string {
   if (whole === 0) return "–";
-  const share = (part / whole) * 100;
-  const text = share.toFixed(1);
-  if (text === "100.0" && part < whole) return "> 99.9 %";
-  if (text === "0.0" && part > 0) return "< 0.1 %";
-  return `${text.replace(/\.0$/, "")} %`;
+  const tenths = Math.round((part / whole) * 1_000);
+  if (tenths === 1_000 && part < whole) return `> ${digitsOf(999, 1, language)} %`;
+  if (tenths === 0 && part > 0) return `< ${digitsOf(1, 1, language)} %`;
+  return `${digitsOf(tenths, 1, language).replace(/[.,]0$/, "")} %`;
 }

@@ -3,9 +3,10 @@ import { usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths, withSearch } from "../../paths.ts";
 import { To } from "../../ui/link.tsx";
-import { Money } from "../../ui/money.tsx";
+import { Money, digitsOf } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Day, Time } from "../../ui/time.tsx";
+import { useLanguage } from "../../words.ts";
 
 type Paid = Schema<"Payouts">;
 
@@ -15,6 +16,7 @@ export function Payouts({
   of: Paid;
 }) {
   const place = usePlace();
+  const language = useLanguage();
   return (
     <Section title="Paid out next">
       <ul className="divide-y divide-line rounded-md border border-line bg-panel">
@@ -45,7 +47,7 @@ export function Payouts({
               </span>
               <span className="text-muted">
                 the next batch,{" "}
-                {payout.payments === 1 ? "1 payment" : `${payout.payments.toLocaleString("en")} payments`} so far
+                {payout.payments === 1 ? "1 payment" : `${digitsOf(payout.payments, 0, language)} payments`} so far
               </span>
               <span className="ml-auto">
                 {payout.is_least && <span className="mr-1 text-muted">at least</span>}

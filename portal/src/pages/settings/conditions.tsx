@@ -1,10 +1,11 @@
 // What the operator has set for the merchant: currencies, prices, payouts and limits.
 import type { Schema } from "../../api/types.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
-import { Money } from "../../ui/money.tsx";
+import { Money, digitsOf } from "../../ui/money.tsx";
 import { Price } from "../../ui/price.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Day } from "../../ui/time.tsx";
+import { useLanguage } from "../../words.ts";
 import { spanOf } from "../sandbox/clock/span.ts";
 
 type Settings = Schema<"MerchantSettings">;
@@ -14,6 +15,7 @@ type Fee = Method["fees"][number];
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 export function Conditions({ settings }: { settings: Settings }) {
+  const language = useLanguage();
   const { payment_methods: methods, currencies, settlement, rate_limit_per_minute: limit } = settings;
   return (
     <div className="space-y-4">
@@ -49,7 +51,12 @@ export function Conditions({ settings }: { settings: Settings }) {
                 <td className="px-4 py-1.5 text-right">
                   {fees.map((fee) => (
                     <div key={fee.currency}>
-                      <Price of={fee} currency={fees.length > 1 ? fee.currency : undefined} money={moneyIn(fee)} />
+                      <Price
+                        of={fee}
+                        currency={fees.length > 1 ? fee.currency : undefined}
+                        money={moneyIn(fee)}
+                        language={language}
+                      />
                     </div>
                   ))}
                 </td>
@@ -81,7 +88,7 @@ export function Conditions({ settings }: { settings: Settings }) {
             <Money of={{ ...one, amount_minor: one.minimum_payout_minor }} />
           </Fact>
         ))}
-        <Fact name="Requests a minute">{limit.toLocaleString("en")} of each key and person</Fact>
+        <Fact name="Requests a minute">{digitsOf(limit, 0, language)} of each key and person</Fact>
       </Facts>
     </div>
   );

@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refresh } from "../../../api/action.ts";
+import { Digits } from "../../../pages/balances/digits.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/dialog.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -94,7 +95,9 @@ export function Limits({ of: merchant }: { of: Merchant }) {
           };
         })}
       />
-      <p className="mt-2 text-muted">At most {rate.toLocaleString("en")} requests a minute for each credential.</p>
+      <p className="mt-2 text-muted">
+        At most <Digits minor={rate} exponent={0} /> requests a minute for each credential.
+      </p>
       {open === "limits" && <ChangeLimits of={merchant} close={() => setOpen(undefined)} />}
       {open === "currency" && <AddCurrency of={merchant} close={() => setOpen(undefined)} />}
       {asked && <Ask of={merchant} asked={asked} close={() => setAsked(undefined)} />}

@@ -4,6 +4,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Price } from "../../../ui/price.tsx";
 import { Status } from "../../../ui/status.tsx";
+import { useLanguage } from "../../../words.ts";
 import { useMay } from "../../api/rights.ts";
 import { Amount } from "./amount.tsx";
 import type { Merchant } from "./change.tsx";
@@ -21,6 +22,7 @@ const change = { head: "Change", align: "right" } as const;
 
 export function Methods({ of: merchant }: { of: Merchant }) {
   const isAdmin = useMay()("admin");
+  const language = useLanguage();
   const [changing, setChanging] = useState<Method | undefined>(undefined);
   return (
     <Section title="Methods and prices">
@@ -45,6 +47,7 @@ export function Methods({ of: merchant }: { of: Merchant }) {
                     of={fee}
                     currency={length > 1 ? currency : undefined}
                     money={(minor) => <Amount minor={minor} currency={currency} />}
+                    language={language}
                   />
                 </div>
               )),

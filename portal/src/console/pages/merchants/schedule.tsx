@@ -1,5 +1,6 @@
 // When a merchant is paid out: where its day ends, how long it takes, and the days without a batch.
 import { useState } from "react";
+import { Digits } from "../../../pages/balances/digits.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { ChoicesField, TextField } from "../../../ui/form.tsx";
@@ -30,7 +31,9 @@ export function Schedule({ of: merchant }: { of: Merchant }) {
         <Fact name="Closed on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
         </Fact>
-        <Fact name="From a batch to its payout">{settlement.pay_after_seconds.toLocaleString("en")} s</Fact>
+        <Fact name="From a batch to its payout">
+          <Digits minor={settlement.pay_after_seconds} exponent={0} /> s
+        </Fact>
         <Fact name={`Smallest payout in ${DEFAULT_CURRENCY}`}>
           <Amount minor={settlement.minimum_payout_minor} currency={DEFAULT_CURRENCY} />
         </Fact>

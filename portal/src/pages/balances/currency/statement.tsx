@@ -163,9 +163,13 @@ function Equation({ of: statement, timeZone }: { of: Statement; timeZone: string
               >
                 <th scope="row" className={classes("py-1.5 text-left", !isEnd(line) && "font-normal")}>
                   {line.label}
-                  {line.count !== undefined && <span className="ml-1.5 text-muted roomy:hidden">{line.count}</span>}
+                  {line.count !== undefined && (
+                    <span className="ml-1.5 text-muted roomy:hidden">{digitsOf(line.count, 0, language)}</span>
+                  )}
                 </th>
-                <td className={`py-1.5 pl-4 text-right text-muted ${wide}`}>{line.count?.toLocaleString("en")}</td>
+                <td className={`py-1.5 pl-4 text-right text-muted ${wide}`}>
+                  {line.count !== undefined && digitsOf(line.count, 0, language)}
+                </td>
                 {columns.map(([key]) => (
                   <td
                     key={key}
