@@ -63,7 +63,7 @@ export function Lines({ of, most, isWide }: { of: readonly Line[]; most: number;
               ? "> 2^53"
               : isWide
                 ? digitsOf(minor, exponent, language)
-                : amount(minor, exponent, language)}
+                : amount(minor, exponent, language, look === "quiet")}
           </span>
         </span>
       ))}

@@ -23,14 +23,11 @@ export function seconds(value: number): string {
   return value < 7_200 ? `${whole.format(value / 60)} min` : `${whole.format(value / 3_600)} h`;
 }
 
-const compactIn = {
-  en: compact,
-  id: new Intl.NumberFormat("id", { notation: "compact", maximumFractionDigits: 1 }),
-};
-
-/** An amount in its currency, shortened: "1.4M". */
-export function amount(minor: number, exponent: number, language: "en" | "id"): string {
-  return compactIn[language].format(minor / 10 ** exponent);
+/** An amount in its currency, shortened: "1.4M". What is at most so much is rounded up, or it could be more. */
+export function amount(minor: number, exponent: number, language: "en" | "id", isMost = false): string {
+  const roundingMode = isMost ? "ceil" : "halfExpand";
+  const format = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1, roundingMode });
+  return format.format(minor / 10 ** exponent);
 }
 
 /** "87.5 %": never 100 where one is missing, nor 0 where there is one. */
