@@ -2,10 +2,10 @@
 import type { ReactNode } from "react";
 import type { Schema } from "../../api/types.ts";
 import { classes } from "../../ui/classes.ts";
-import { Money, digitsOf } from "../../ui/money.tsx";
+import { digitsOf } from "../../ui/money.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useLanguage } from "../../words.ts";
-import { shareOf } from "./figures.tsx";
+import { Sum, shareOf } from "./figures.tsx";
 
 type Over = Schema<"PaymentsOverTime">;
 
@@ -61,9 +61,7 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
               </td>
               {by === "acquirer" && (
                 <td className="pr-4 text-right">
-                  {total.amount_minor !== null && (
-                    <Money of={{ amount_minor: total.amount_minor, currency, exponent }} />
-                  )}
+                  <Sum of={{ amount_minor: total.amount_minor, currency, exponent }} />
                 </td>
               )}
             </tr>

@@ -10,15 +10,26 @@ import { useLanguage } from "../../words.ts";
 type Currency = Schema<"CurrencyFigures">;
 type Period = Schema<"PeriodFigures">;
 
+interface SumProps {
+  of: { amount_minor: number | null; currency: string; exponent: number };
+  className?: string | undefined;
+}
+
+/** A sum of amounts, which may be more than a number can hold exactly. */
+export function Sum({ of: { amount_minor, ...money }, className }: SumProps) {
+  return amount_minor === null ? (
+    "beyond what can be shown"
+  ) : (
+    <Money of={{ amount_minor, ...money }} className={className} />
+  );
+}
+
 export function Figures({ of }: { of: Currency }) {
   const place = usePlace();
   const { currency, exponent, balance, today, yesterday, week } = of;
-  const sum = (minor: number | null, className?: string): ReactNode =>
-    minor === null ? (
-      "beyond what can be shown"
-    ) : (
-      <Money of={{ amount_minor: minor, currency, exponent }} className={className} />
-    );
+  const sum = (amount_minor: number | null, className?: string): ReactNode => (
+    <Sum of={{ amount_minor, currency, exponent }} className={className} />
+  );
   return (
     <section aria-label={`${currency} at a glance`}>
       <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md border border-line bg-line lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">
