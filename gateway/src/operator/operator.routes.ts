@@ -19,7 +19,7 @@ import type { ConsoleDoor } from "./console-door.ts";
 import type { KeyedRequest, OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
-import { mayAct } from "../people/operator-roles.ts";
+import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -62,8 +62,15 @@ export function openOperatorApi(
         response.proven();
       },
       handler: async (request, response) => {
-        const { operator } = request;
-        assert(operator, "a handler runs for nobody");
+        const { operator: arrived, body } = request;
+        assert(arrived, "a handler runs for nobody");
+        // A body may take half a minute to arrive, in which the access may have ended or the role may have changed.
+        const role = body === undefined ? arrived.role : await roleNow(request, parts);
+        if (role === undefined) {
+          parts.refusals.note("ended", request.ip, arrived.name);
+          throw new Fault("UNAUTHORIZED", { message: "Your access ended while the request was arriving." });
+        }
+        const operator = { ...arrived, role };
         if (!mayAct(operator.role, endpoint.role)) {
           // A refused change goes on to the audit, but for too many of them.
           const refused = isChange(endpoint) ? refusedChanges.count(operator.name) : undefined;
@@ -115,18 +122,17 @@ const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | u
   /^bearer (\S+)$/i.exec(authorization)?.[1];
 
 /** True when the token or session of the request still gives access to the endpoint. */
-async function stillMay(
-  request: FastifyRequest,
-  endpoint: OperatorEndpoint,
-  { tokens, door }: OperatorParts,
-): Promise<boolean> {
+async function stillMay(request: FastifyRequest, endpoint: OperatorEndpoint, parts: OperatorParts): Promise<boolean> {
+  const role = await roleNow(request, parts);
+  return role !== undefined && mayAct(role, endpoint.role);
+}
+
+/** The role that the token or session of an authenticated request has by now; undefined once it has ended. */
+async function roleNow(request: FastifyRequest, { tokens, door }: OperatorParts): Promise<OperatorRole | undefined> {
   const sent = bearerOf(request.headers);
-  if (sent === undefined) {
-    const role = await door?.roleOf(request);
-    return role !== undefined && mayAct(role, endpoint.role);
-  }
+  if (sent === undefined) return door?.roleOf(request);
   const found = await tokens.find(sent);
-  return found !== undefined && "operator" in found && mayAct(found.operator.role, endpoint.role);
+  return found && "operator" in found ? found.operator.role : undefined;
 }
 
 function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
