@@ -1,6 +1,6 @@
 // The shapes of accepting an invitation to a merchant or to the operators.
 import { z } from "zod";
-import { emailAddress, text } from "../http/shapes.ts";
+import { displayName, emailAddress } from "../http/shapes.ts";
 import { codeField, exampleToken, passwordField } from "./session.schema.ts";
 
 export const invitationTokenSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({
@@ -12,7 +12,7 @@ export const acceptSchema = z
   .strictObject({
     token: z.string().min(1).max(100),
     email: emailAddress,
-    name: text(1, 120),
+    name: displayName(120),
     password: passwordField,
     code: codeField.optional(),
   })

@@ -1,7 +1,7 @@
 // The shapes of sessions, sign-ins and proofs, and of a person's own profile and factors.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { emailAddress, identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
+import { displayName, emailAddress, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
 import { operatorRoles } from "../people/operator-roles.ts";
 import { actions, memberRoles } from "../people/roles.ts";
 
@@ -171,7 +171,7 @@ export const sessionListSchema = listSchema(sessionSchema, "SessionList");
 
 export const changePersonSchema = z
   .strictObject({
-    name: text(1, 120).optional(),
+    name: displayName(120).optional(),
     language: z.enum(["id", "en"]).nullable().optional(),
     time_zone: z.string().min(1).max(60).nullable().optional(),
   })

@@ -120,6 +120,19 @@ export const text = (minimum: number, maximum: number) =>
     .refine(isText, "must be Unicode text without NUL")
     .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: "^[^\\u0000]*$" });
 
+/**
+ * A name that others read among other texts, on pages and in terminals: one line with at least one visible character. Of the characters that change how
+ * others are displayed it may have the two joiners that scripts and emoji need.
+ */
+export const displayName = (maximum: number) =>
+  text(1, maximum)
+    .refine((name) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(name), "must show something")
+    .refine(
+      (name) => !/[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200C\u200D])\p{Cf}/u.test(name),
+      "must be one line without control characters",
+    )
+    .meta({ minLength: 1, maxLength: maximum, pattern: "^[^\\u0000]*$" });
+
 /** An e-mail address in contracts, where `\p{C}` would be other characters, or an error, to the programs of many languages. */
 export const emailPattern = "^[^@\\s\\u0000-\\u001f\\u007f]+@[^@\\s\\u0000-\\u001f\\u007f]+$";
 /** The form of an e-mail address. Without invisible characters, which make two look alike. In lower case a few are longer. */

@@ -13,6 +13,7 @@ import {
 import {
   HTTPS_PATTERN,
   count,
+  displayName,
   emailAddress,
   environmentField,
   identity,
@@ -43,19 +44,8 @@ export const signatureField = z.enum(signatureDemands).meta({
 export const scopeField = z.enum(scopes).meta({ id: "Scope", description: "What a credential may do." });
 const webhookSecret = z.string().meta({ description: "Shown this once.", examples: [exampleWebhookSecret] });
 
-/**
- * A merchant's name, which payers, operators and letters show among other texts: one line with at least one visible character. Of the characters that
- * change how others are displayed it may have the two joiners that scripts and emoji need.
- */
-export const merchantName = text(1, 120)
-  .refine((name) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(name), "must show something")
-  .refine(
-    (name) => !/[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200C\u200D])\p{Cf}/u.test(name),
-    "must be one line without control characters",
-  );
-
 export const createMerchantSchema = z
-  .strictObject({ name: merchantName.meta({ description: "As payers see it.", examples: ["Toko Melati"] }) })
+  .strictObject({ name: displayName(120).meta({ description: "As payers see it.", examples: ["Toko Melati"] }) })
   .meta({ id: "CreateMerchant", examples: [{ name: "Toko Melati" }] });
 export const createCredentialSchema = z
   .strictObject({

@@ -184,3 +184,20 @@ test("what concerns nobody but a person has a limit as well, and is nobody else'
   expect(Number(late[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await other.get("/portal/v1/sessions")).status).toBe(200);
 });
+
+test.each([
+  ["a terminal that it writes to the clipboard of", "Sari\u001b]52;c;eA==\u0007"],
+  ["a second line", "Sari\nGood once: https://evil.example/"],
+  ["text that is read backwards", "\u202Eiras"],
+  ["nothing that anybody sees", "\u200b \u2060"],
+])("no name of a person or of a program has %s", async (_, name) => {
+  const stranger = new Browser(service.origin, merchantId);
+  const accepted = { token: await invites(owner), email: `named-${merchantId}@people.example`, password: PASSWORD };
+  const answers = [
+    await stranger.post("/portal/v1/invitations/accept", { ...accepted, name }),
+    await owner.send("PATCH", "/portal/v1/person", { name }),
+    await stranger.post("/portal/v1/device-codes", { name }),
+  ];
+  for (const { status, json } of answers) expect([status, json.error?.details.field]).toEqual([422, "name"]);
+  expect((await owner.get("/portal/v1/session")).json.person.name).toBe("Sari Dewi");
+});

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { exampleToken } from "../access/session.schema.ts";
 import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, positive, text, timestamp, withExample } from "../http/shapes.ts";
+import { displayName, environmentField, identity, positive, timestamp, withExample } from "../http/shapes.ts";
 import { scopes } from "../merchants/directory.ts";
 import { scopeField } from "../operator/merchants.schema.ts";
 
@@ -10,7 +10,7 @@ const exampleUserCode = "WDJB-MJHT";
 const examplePage = "https://pay.example/portal/device";
 const exampleName = "gerbang CLI on sari-laptop";
 
-const nameField = text(1, 60).meta({ description: "How the key shall be called.", examples: [exampleName] });
+const nameField = displayName(60).meta({ description: "How the key shall be called.", examples: [exampleName] });
 const userCodeField = z
   .string()
   .min(1)

@@ -1,10 +1,9 @@
 // The shapes of a merchant's settings, those of its owner and those of the operator.
 import { z } from "zod";
 import { exampleIds } from "../http/examples.ts";
-import { currencyCode, exponentField, identity, minorAmount } from "../http/shapes.ts";
+import { currencyCode, displayName, exponentField, identity, minorAmount } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { LOGO_BYTES_MAX } from "../merchants/profiles.ts";
-import { merchantName } from "../operator/merchants.schema.ts";
 
 const colourField = z
   .string()
@@ -135,7 +134,7 @@ export const merchantSettingsSchema = z
 
 export const changeSettingsSchema = z
   .strictObject({
-    name: merchantName.optional(),
+    name: displayName(120).optional(),
     language: languageField.optional(),
     time_zone: timeZoneField.optional(),
     colour: colourField.optional(),
