@@ -130,8 +130,7 @@ export const displayName = (maximum: number) =>
     .refine(
       (name) => !/[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200C\u200D])\p{Cf}/u.test(name),
       "must be one line without control characters",
-    )
-    .meta({ minLength: 1, maxLength: maximum, pattern: "^[^\\u0000]*$" });
+    );
 
 /** An e-mail address in contracts, where `\p{C}` would be other characters, or an error, to the programs of many languages. */
 export const emailPattern = "^[^@\\s\\u0000-\\u001f\\u007f]+@[^@\\s\\u0000-\\u001f\\u007f]+$";

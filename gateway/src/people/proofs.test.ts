@@ -1,6 +1,6 @@
 // Goal: whoever proves again who they are gets a new session and the old one is worth nothing; what a password alone opens stays shut to who
 // has only that. Method: people in a real database, and an attacker who holds a token, a password, or both.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestService, startService } from "../../test/kit.ts";
 import {
   PASSWORD,
@@ -106,6 +106,22 @@ test("of any number of guesses at once no more are compared than one after the o
   const outcomes = await Promise.all(guesses);
   expect(outcomes.filter((outcome) => outcome === "UNAUTHORIZED").length).toBeLessThanOrEqual(5);
   expect(outcomes.filter((outcome) => outcome === "RATE_LIMITED").length).toBeGreaterThanOrEqual(15);
+});
+
+test("a flood of right passwords at once takes no connection of the database that others wait for", async () => {
+  const { database } = service.app;
+  const ask = vi.spyOn(database, "query");
+  const throttle = new SignInThrottle(database, rig.parts.clock);
+  const compared = Promise.withResolvers<void>();
+  const attempt = ofStranger("portal", "flood@people.example", "198.51.100.9");
+  const flood = Array.from({ length: 90 }, () => faultOf(throttle.guard(attempt, () => compared.promise)));
+  expect(ask).toHaveBeenCalledTimes(5);
+  compared.resolve();
+  const outcomes = (await Promise.all(flood)).toSorted();
+  expect(outcomes).toEqual([...Array(85).fill("RATE_LIMITED"), ...Array(5).fill("no fault")]);
+  expect(ask).toHaveBeenCalledTimes(15);
+  ask.mockRestore();
+  expect(await faultOf(throttle.guard(attempt, () => Promise.resolve()))).toBe("no fault");
 });
 
 describe("guesses", () => {

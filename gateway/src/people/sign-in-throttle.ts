@@ -2,6 +2,7 @@
 import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Database } from "../store/database.ts";
 import type { Surface } from "./sessions.sql.ts";
 import { countFailures, selectFailures } from "./sign-in-throttle.sql.ts";
@@ -49,18 +50,14 @@ const groupOf = (address: string): string => addressGroup(address).slice(0, 60);
 /** Thrown by guarded work for a wrong password or code. It counts as a failure. */
 export class WrongGuess extends Fault {}
 
-/** Start of the current window, in Unix seconds. */
-function windowStart(clock: Clock): number {
-  const now = Math.floor(clock.now() / SECOND);
-  return now - (now % WINDOW_SECONDS);
-}
-
 type Counts = { name: string; failures: number }[];
 
 export class SignInThrottle {
   private readonly database: Database;
   private readonly clock: Clock;
   private readonly message: string;
+  /** Attempts under way in this process. Each of them counts as failed until it has ended. */
+  private readonly underWay = new KeyedCount();
 
   /** `message`: text of the RATE_LIMITED answer. */
   constructor(database: Database, clock: Clock, message = TOO_MANY_SIGN_INS) {
@@ -74,20 +71,26 @@ export class SignInThrottle {
    * before the work runs, and is taken back unless the work throws `WrongGuess`: so concurrent guesses get no more checks than successive ones.
    */
   async guard<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
-    const start = windowStart(this.clock);
+    const now = Math.floor(this.clock.now() / SECOND);
+    const start = now - (now % WINDOW_SECONDS);
     const names = attempt.counts.map(({ name }) => name);
-    // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
-    this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
-    const counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
-    let wrong = false;
+    // Attempts beyond those never reach the database: waiting for the same rows, they would take its connections from everybody.
+    const underWay = names.map((name) => ({ name, failures: this.underWay.of(name) }));
+    this.refuseSpent(start, attempt, underWay, 0);
+    for (const name of names) this.underWay.add(name, 1);
+    let counts: Counts | undefined;
     try {
+      // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
+      this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
+      counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
       this.refuseSpent(start, attempt, counts, 1);
       return await work();
     } catch (error) {
-      wrong = error instanceof WrongGuess;
+      if (error instanceof WrongGuess) counts = undefined;
       throw error;
     } finally {
-      if (!wrong) await this.database.query(countFailures(names, start, -1));
+      for (const name of names) this.underWay.add(name, -1);
+      if (counts) await this.database.query(countFailures(names, start, -1));
     }
   }
 
