@@ -79,7 +79,7 @@ test("development's exemption names hosts exactly, and https stays", () => {
 
 test("a name that leads to the machine itself is refused when it is looked up", async () => {
   await expect(vet("localhost", none)).rejects.toThrow(/not a public name/);
-  await expect(vet("127.0.0.1", none)).rejects.toThrow(/not a public address/);
+  await expect(vet("127.0.0.1", none)).rejects.toThrow(/leads to an address that is not public$/);
   await expect(vet("1.1.1.1", none)).resolves.toEqual([{ address: "1.1.1.1", family: 4 }]);
 });
 

@@ -113,6 +113,9 @@ export class ForbiddenAddress extends Error {
   override name = "ForbiddenAddress";
 }
 
+/** Does not say which address: merchants read it, and name servers of a private network would tell them what its names stand for. */
+export const notPublic = (host: string) => new ForbiddenAddress(`${host} leads to an address that is not public`);
+
 /** True when a connection that is meant for a host may go to an address. */
 export function mayConnect(host: string, address: string, exemptions: Exemptions): boolean {
   return exemptions.hosts.has(host) || mayGoTo(address, exemptions);
@@ -122,8 +125,7 @@ export function mayConnect(host: string, address: string, exemptions: Exemptions
 export async function vet(host: string, exemptions: Exemptions): Promise<LookupAddress[]> {
   const version = isIP(host);
   const found = version === 0 ? await resolve(host, exemptions) : [{ address: host, family: version }];
-  const bad = found.find(({ address }) => !mayConnect(host, address, exemptions));
-  if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
+  if (!found.every(({ address }) => mayConnect(host, address, exemptions))) throw notPublic(host);
   return found;
 }
 

@@ -10,7 +10,7 @@ import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
 import { watchAddress } from "./called-address.ts";
 import type { Exemptions } from "./exemptions.ts";
-import { ForbiddenAddress, bareHost, mayConnect, objectionTo, vet } from "./guard.ts";
+import { ForbiddenAddress, bareHost, mayConnect, notPublic, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 /** Most sockets that the pool holds for one host, those with a dead peer included. */
@@ -261,18 +261,16 @@ function guardedConnector(exemptions: Exemptions, timeout: number): buildConnect
   const connect = buildConnector({ ...addresses, timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = bareHost(options.hostname);
-    const refuse = (why: string): void => callback(new ForbiddenAddress(`${why}, which is not a public address`), null);
     // TLS checks the certificate against the host name, or against the address where the URL names an address, which is looked up nowhere.
     // undici makes a name of `host` where there is no `servername`, also of the first group of an address of IPv6.
     const servername = isIP(host) === 0 ? host : "";
-    if (servername === "" && !mayConnect(host, host, exemptions)) return refuse(`the URL names ${host}`);
+    if (servername === "" && !mayConnect(host, host, exemptions)) return callback(notPublic(host), null);
     // Taken as one tuple: without an error TypeScript then knows that there is a socket.
     connect({ ...options, hostname: host, host: servername, servername }, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      const remote = socket.remoteAddress ?? "";
-      if (mayConnect(host, remote, exemptions)) return callback(null, socket);
+      if (mayConnect(host, socket.remoteAddress ?? "", exemptions)) return callback(null, socket);
       socket.destroy();
-      refuse(`connected to ${remote}`);
+      callback(notPublic(host), null);
     });
   };
 }
