@@ -179,3 +179,13 @@ test("an amount is an integer from 1 to the maximum, and nothing else", () => {
     }),
   );
 });
+
+test("of metadata with thousands of pairs no more are judged than there may be, and the number is what is wrong", () => {
+  const metadata = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`name-${at}`, at]));
+  const input = { ...aCreation(), metadata };
+  const { issues } = createPaymentRules.schema.safeParse(input).error ?? expect.unreachable("20,000 are too many");
+  expect(issues.length).toBeLessThanOrEqual(21);
+  expect(judgeBody(createPaymentRules, input)).toMatchObject({
+    fault: { extras: { message: "metadata: must have at most 20 pairs" } },
+  });
+});

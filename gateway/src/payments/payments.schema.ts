@@ -88,7 +88,7 @@ const METADATA_MAX = 20;
 const metadataName = text(1, 40);
 const metadataText = text(0, 500);
 
-/** Pairs of texts, checked by hand: `z.record` drops the key `__proto__`, which is a valid name here. */
+/** Pairs of texts, checked by hand: `z.record` drops the key `__proto__`, a valid name here, and judges all pairs of a body that has thousands. */
 export const metadataSchema = z
   .custom<Record<string, string>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -97,7 +97,7 @@ export const metadataSchema = z
   .superRefine((pairs, context) => {
     if (Object.keys(pairs).length > METADATA_MAX)
       context.addIssue({ code: "custom", message: `must have at most ${METADATA_MAX} pairs` });
-    for (const [name, value] of Object.entries(pairs)) {
+    for (const [name, value] of Object.entries(pairs).slice(0, METADATA_MAX)) {
       const issue = [metadataName.safeParse(name), metadataText.safeParse(value, inPlainWords)].find(
         ({ success }) => !success,
       )?.error?.issues[0];
