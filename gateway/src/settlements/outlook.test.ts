@@ -240,6 +240,21 @@ test("a refund under way keeps its payment waiting, and no other one", async () 
   await comesTrue(client, first);
 });
 
+test("a refund of what is settled takes no other payment's day away, not even within the second in which items are held", async () => {
+  const { client } = await service.merchant();
+  const settled = await paid(client);
+  await client.post("/v1/sandbox/settlements/run", "");
+  const reference = await paid(client);
+  // So that its own change is long enough ago for held items to count.
+  await client.post("/v1/sandbox/clock/advance", { seconds: 60 });
+  const refund = () => client.post("/v1/refunds", { payment_reference: settled, amount_minor: 1_000 });
+  expect((await refund()).status).toBe(201);
+  const { estimated_date: day } = await settlementOf(client, reference);
+  expect((await refund()).status).toBe(201);
+  expect((await settlementOf(client, reference)).estimated_date).toBe(day);
+  await comesTrue(client, reference);
+});
+
 test("a deduction that waits in an earlier period moves the day of what would have to make up for it", async () => {
   const settlement = { delay_days: 2, closed_weekdays: [] };
   const { client } = await service.merchant({ settings: { settlement } });

@@ -114,6 +114,9 @@ interface BookState {
   held: ReadonlyMap<string, Minor>;
 }
 
+/** A book's unsettled items, and the balance that they were read with: a refund that came later is in neither. */
+type Unsettled = Pick<UnsettledItems, "items"> & Pick<BookState, "available">;
+
 /** A book's unsettled items are read at most once within this time, and held for no longer. */
 const KEPT_MS = 1_000;
 /** The longest time between a payment's `updatedAt` and its commit. */
@@ -124,7 +127,7 @@ export class Outlooks {
   private readonly database: Database;
   private readonly clock: Clock;
   /** Unsettled items of recently requested books, read or being read: merchants ask often, and a book may have thousands of items. */
-  private readonly lately = new Map<string, { readAt: number; at: Micros; unsettled: Promise<UnsettledItems> }>();
+  private readonly lately = new Map<string, { readAt: number; at: Micros; unsettled: Promise<Unsettled> }>();
 
   constructor(database: Database, clock: Clock) {
     this.database = database;
@@ -150,7 +153,7 @@ export class Outlooks {
       const unsettled = simple ? undefined : await this.unsettledOf(book, own, state);
       const items = unsettled?.items.get(currency) ?? [];
       const bySchedule = simple || isCut(items, ITEMS_MAX);
-      const available = state.available.get(currency) ?? 0n;
+      const available = unsettled?.available.get(currency) ?? 0n;
       const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...state, available, items });
       for (const payment of own) {
         const { reference, paidAt = 0 } = payment;
@@ -166,10 +169,10 @@ export class Outlooks {
   /** What the book's next run takes, by currency, if nothing else happens. A frozen wallet is not paid out. */
   async next({ book, merchant: { settings } }: BookOwner): Promise<Map<string, NextPayout>> {
     const state = bookStateOf(await this.database.query(selectOutlook(book)), this.clock.now());
-    const { items } = await this.unsettledOf(book, [], state);
+    const { items, available } = await this.unsettledOf(book, [], state);
     const payouts = new Map<string, NextPayout>();
     for (const [currency, own] of items) {
-      const outlook = { ...state, available: state.available.get(currency) ?? 0n, items: own };
+      const outlook = { ...state, available: available.get(currency) ?? 0n, items: own };
       const next = nextPayout(settings.settlement, minimumPayoutOf(settings.settlement, currency), outlook);
       if (next && !isFrozen(settings, currency)) payouts.set(currency, next);
     }
@@ -177,7 +180,7 @@ export class Outlooks {
   }
 
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
-  private unsettledOf(book: Book, own: readonly PaymentSummary[], { now }: BookState): Promise<UnsettledItems> {
+  private unsettledOf(book: Book, own: readonly PaymentSummary[], { now, available }: BookState): Promise<Unsettled> {
     const key = bookKey(book);
     const readAt = stopwatchMs();
     for (const [name, one] of this.lately) if (readAt - one.readAt >= KEPT_MS) this.lately.delete(name);
@@ -185,7 +188,7 @@ export class Outlooks {
     if (kept && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
     const unsettled = this.database
       .query(selectUnsettled([book]))
-      .then(([row]) => (row ? unsettledOfRow(row) : { book, items: new Map() }));
+      .then(([row]) => ({ items: row ? unsettledOfRow(row).items : new Map(), available }));
     this.lately.set(key, { readAt, at: now, unsettled });
     unsettled.catch(() => this.lately.delete(key));
     return unsettled;
