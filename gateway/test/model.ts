@@ -161,10 +161,11 @@ export class Model {
 
   openDispute(payment: Payment, amount: number | undefined): Prediction {
     const { dispute: last } = payment;
-    if (!refundable(payment) || running(last) || last?.status === "lost")
+    const remaining = remainingOf(payment);
+    if (!refundable(payment) || running(last) || last?.status === "lost" || remaining === 0)
       return { refused: "409 PAYMENT_NOT_REFUNDABLE" };
-    const contested = amount ?? remainingOf(payment);
-    if (contested > remainingOf(payment) || contested === 0) return { refused: "422 INVALID_AMOUNT" };
+    const contested = amount ?? remaining;
+    if (contested > remaining) return { refused: "422 INVALID_AMOUNT" };
     const times = { dueAt: this.now + EVIDENCE_TIME, resolvedAt: Infinity };
     const dispute: Dispute = { id: "", payment, amount: contested, status: "needs_response", ...times };
     payment.dispute = dispute;

@@ -84,6 +84,13 @@ describe("opening", () => {
     else expect(outcome.answer.amountMinor).toBe(held);
   });
 
+  test.each([undefined, 1])("over a payment of which all is about to be refunded: %s", (asked) => {
+    const payment = aPayment({ status: "partially_refunded", refundPendingMinor: 600_000n });
+    given({ rows: [row(payments, payment)] })
+      .when(open(payment, asked))
+      .refuses("PAYMENT_NOT_REFUNDABLE");
+  });
+
   test("over a payment that is nobody's, or of the other environment", () => {
     const elsewhere = aPayment({ status: "succeeded", book: otherBook(owner.book) });
     given().when(open(elsewhere)).refuses("PAYMENT_NOT_FOUND");

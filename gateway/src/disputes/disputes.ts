@@ -30,7 +30,7 @@ const EVIDENCE_TIME_MAX: Micros = 366 * 24 * 3600 * SECOND;
 
 /**
  * Opens a dispute over the part of a payment that is not refunded, or over less. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
- * PAYMENT_NOT_REFUNDABLE (never paid, wholly refunded, in a dispute or lost in one), INVALID_AMOUNT.
+ * PAYMENT_NOT_REFUNDABLE (never paid, wholly refunded or about to be, in a dispute or lost in one), INVALID_AMOUNT.
  */
 export function openDispute(
   owner: BookOwner,
@@ -50,8 +50,8 @@ export function openDispute(
 
 /** The amount of a payment that is contested. Throws PAYMENT_NOT_REFUNDABLE, INVALID_AMOUNT. */
 export function contestedMinor(payment: Payment, { amount_minor: part }: { amount_minor?: number | undefined }): Minor {
-  if (!isContestable(payment)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
   const contestable = contestableMinor(payment);
+  if (!isContestable(payment) || contestable === 0n) throw new Fault("PAYMENT_NOT_REFUNDABLE");
   const amountMinor = part === undefined ? contestable : BigInt(part);
   if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(part, contestable);
   return amountMinor;
