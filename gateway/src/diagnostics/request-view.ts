@@ -3,7 +3,7 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
-import { limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { KeptBody } from "../requests/request-record.ts";
 import {
@@ -42,9 +42,10 @@ function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
   };
 }
 
-/** A page of a book's requests, newest first. Throws VALIDATION_ERROR for an invalid time. */
+/** A page of a book's requests, newest first. Throws VALIDATION_ERROR for an invalid time or an unknown cursor. */
 export async function listRequests(database: Database, book: Book, query: RequestsQuery): Promise<Reply> {
   const filter = requestFilterOf(book, query);
+  await checkCursor(book, filter.after, (id) => database.first(selectRequest(book, id), () => ({ book })));
   const rows = await database.query(selectRequests(filter));
   return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
 }

@@ -5,7 +5,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { Browser, joins } from "../../test/portal.ts";
 import { systemClock } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import { deleteExpired } from "../store/retention.ts";
 import { expiredGaps, expiredRequests } from "./request-log.sql.ts";
 import { PER_SECOND, UNPROVEN_PER_MINUTE } from "./request-quotas.ts";
@@ -285,7 +285,16 @@ describe("reading", () => {
     expect(await count(`client_id=${client.credentials.client_id}`)).toBe(6);
     expect(await count("created_from=2026-01-01&created_to=2199-01-01")).toBe(6);
     expect(await count("created_to=2026-01-01")).toBe(0);
-    for (const query of ["status=999", "outcome=x", "path=%00", "starting_after=x", "colour=red", "error_code=x'--"])
+    const unknown = `starting_after=${newId("request", systemClock.now())}`;
+    for (const query of [
+      "status=999",
+      "outcome=x",
+      "path=%00",
+      "starting_after=x",
+      unknown,
+      "colour=red",
+      "error_code=x'--",
+    ])
       expect([query, (await owner.get(`/portal/v1/requests?${query}`)).status]).toEqual([query, 422]);
   });
 
