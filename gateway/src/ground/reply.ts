@@ -1,5 +1,6 @@
 // The reply of an endpoint, and the body of an error (interface 7.1). A replayed answer has the same bytes as the first. Sending is in http/.
 import type { Readable } from "node:stream";
+import type { Micros } from "./clock.ts";
 import type { Fault } from "./fault.ts";
 
 /** A file that a person uploaded: browsers save it and never show it. */
@@ -34,6 +35,8 @@ export interface Reply {
   subject?: Subject | undefined;
   /** What the audit of people keeps of the answer. It must hold no secret. */
   audited?: Readonly<Record<string, unknown>>;
+  /** The book's time from which its idempotency key is kept, where that is not the present: the end of a move of the sandbox's clock. */
+  keptFrom?: Micros;
   /** True for a stored answer that is replayed (interface 4.11). */
   replayed?: boolean;
   /**

@@ -270,6 +270,18 @@ test("a key is kept for 72 hours of the book's clock, from the first request, an
   expect([outcome(replayed), replayed.text]).toEqual(["409 REFERENCE_ID_DUPLICATE replay", anew.text]);
 });
 
+test("a retry of a move of the clock moves it once, also beyond the 72 hours after which it forgets keys", async () => {
+  const { client } = await service.merchant();
+  const [key, body] = [newKey(), { seconds: 30 * 86_400 }];
+  const first = await client.post("/v1/sandbox/clock/advance", body, { key });
+  expect(outcome(first)).toBe("200");
+  const again = await client.post("/v1/sandbox/clock/advance", body, { key });
+  expect([outcome(again), again.text]).toEqual(["200 replay", first.text]);
+  expect((await client.get("/v1/sandbox/clock")).json.offset_seconds).toBe(body.seconds);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 72 * 3600 });
+  expect(outcome(await client.post("/v1/sandbox/clock/advance", body, { key }))).toBe("200");
+});
+
 test.each([
   ["one instance", false],
   ["two instances", true],

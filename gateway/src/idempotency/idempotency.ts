@@ -104,7 +104,8 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const isOpen = decided.continues !== undefined;
       const status = isOpen ? undefined : decided.status;
       const response = isOpen ? undefined : decided.body;
-      const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, status, response };
+      const firstSeenAt = decided.keptFrom ?? now;
+      const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt, status, response };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
       if (changes && signed) {

@@ -84,9 +84,11 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       success: { description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
       command: (call, { seconds }) =>
-        answering(sendClock(call.book, seconds), ({ realNow, offsetSeconds }) =>
-          reply(200, clockView(call.book, realNow, offsetSeconds)),
-        ),
+        answering(sendClock(call.book, seconds), ({ realNow, offsetSeconds }) => ({
+          ...reply(200, clockView(call.book, realNow, offsetSeconds)),
+          // Or a retry of a move by more than 72 hours would find its own key forgotten, and move the clock again.
+          keptFrom: realNow + offsetSeconds * SECOND,
+        })),
       after: (call) => parts.clocks.move(call.book),
     }),
     readEndpoint({
