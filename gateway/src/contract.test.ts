@@ -49,6 +49,11 @@ test("the commands that CONTRIBUTING gives for the contracts write exactly the c
   }
 });
 
+test("it says of a replay that a refusal keeps its status, as idempotency/ does", () => {
+  const { info } = merchant.document as { info: { description: string } };
+  expect(info.description.replaceAll("\n", " ")).toContain("a success with 200, a refusal with its own status");
+});
+
 test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
   const { openapi, webhooks } = merchant.document as { openapi: string; webhooks: object };
   expect(openapi).toMatch(/^3\.1\./);

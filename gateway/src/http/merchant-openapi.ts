@@ -61,8 +61,8 @@ const description = `Payments through several acquirers, recorded in a double-en
 lower-case hex HMAC-SHA256, by your secret, of the timestamp, a full stop and the exact bytes of the body (none for a GET). A signature is
 good once, within 300 seconds. HTTP Message Signatures (RFC 9421, HMAC-SHA256) are taken as well.
 
-**Idempotency.** Every write carries an \`Idempotency-Key\`: one for one intent, the same on each retry. A repeated request is answered 200 with
-the stored answer and \`X-Idempotent-Replay: true\`.
+**Idempotency.** Every write carries an \`Idempotency-Key\`: one for one intent, the same on each retry. A repeated request gets the
+stored answer with \`X-Idempotent-Replay: true\`: a success with 200, a refusal with its own status.
 
 **Growth.** Answers and events may gain fields, and lists of values may gain members: ignore what you do not know. Requests may not carry
 fields that are not listed here; an optional field that is \`null\` counts as left out.`;
