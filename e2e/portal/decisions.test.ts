@@ -5,6 +5,7 @@ import { asOwner, paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import type { ReportedState } from "../../gateway/src/acquirers/acquirer.ts";
 import { readConfig } from "../../gateway/src/ground/config.ts";
+import { uuidOf } from "../../gateway/src/ground/ids.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, settled, usePortal } from "./kit/portal.ts";
@@ -182,7 +183,9 @@ async function leftOpen(): Promise<{ uuid: string; reference: string }> {
   const { uuid } = (await client.post("/v1/refunds", { payment_reference, amount_minor: 2_000_000 })).json;
   await expect.poll(async () => (await service.operate("GET", `/refunds/${uuid}`)).operation?.step).toBe("polling");
   await asOwner(service.database, (owner) =>
-    owner.query("update acquirer_operations set created_at = created_at - interval '1 day'"),
+    owner.query(`update acquirer_operations
+      set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
+      where operation_id in ('${uuidOf(uuid as string)}', '${uuidOf(reference)}')`),
   );
   return { uuid, reference };
 }

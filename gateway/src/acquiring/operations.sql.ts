@@ -8,7 +8,7 @@ import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../
 import type { Operation, OperationStep } from "./operation.ts";
 
 /** How long a worker's claim of an operation lasts before another worker may claim it: longer than the longest call. */
-const LEASE: Micros = 60 * SECOND;
+export const LEASE: Micros = 60 * SECOND;
 
 type OperationKey = { book: Book; id: string };
 

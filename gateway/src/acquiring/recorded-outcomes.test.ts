@@ -6,7 +6,7 @@ import { NOW, book, given, merchantWith, ownerWith, row } from "../../test/given
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { HOUR } from "../ground/clock.ts";
+import { HOUR, SECOND } from "../ground/clock.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import type { Refund } from "../refunds/refund.ts";
@@ -22,6 +22,8 @@ import { concludeRefund } from "./refund-operations.ts";
 
 const owner = ownerWith();
 const aDayAgo = NOW - 24 * HOUR;
+/** When a worker asks next: not yet, so that none has claimed the operation. */
+const LATER = NOW + 300 * SECOND;
 
 /** A refund of 100,000 of which the acquirer `kawah` has said nothing for a day. */
 function leftRefund(operation: Partial<Operation> = {}, refund: Partial<Refund> = {}) {
@@ -34,7 +36,13 @@ function leftRefund(operation: Partial<Operation> = {}, refund: Partial<Refund> 
   });
   const one = aRefund(payment, refund);
   const name = { kind: "refund", paymentReference: payment.reference } as const;
-  const asked = anOperation(one.uuid, { ...name, step: "inquiring", createdAt: aDayAgo, ...operation });
+  const asked = anOperation(one.uuid, {
+    ...name,
+    step: "inquiring",
+    createdAt: aDayAgo,
+    dueAt: LATER,
+    ...operation,
+  });
   const rows = [row(payments, payment), row(refunds, one), row(operations, asked)];
   return { refund: one, asked, start: given({ rows, balances: owning({ available: 893_000n }) }) };
 }
@@ -42,7 +50,12 @@ function leftRefund(operation: Partial<Operation> = {}, refund: Partial<Refund> 
 /** A payment of 1,000,000 that the acquirer `kawah` has had in processing for a day. */
 function leftPayment(operation: Partial<Operation> = {}, changes: Partial<Payment> = {}, known: KeptReceipt[] = []) {
   const payment = { ...aPayment({ status: "processing", ...changes }), gatewayCode: "kawah" };
-  const asked = anOperation(payment.reference, { step: "polling", createdAt: aDayAgo, ...operation });
+  const asked = anOperation(payment.reference, {
+    step: "polling",
+    createdAt: aDayAgo,
+    dueAt: LATER,
+    ...operation,
+  });
   const rows = [row(payments, payment), row(operations, asked), ...known.map((one) => row(receipts, one))];
   return { payment, asked, start: given({ rows, balances: owning({}) }) };
 }
@@ -79,7 +92,7 @@ describe("a refund", () => {
   });
 
   test.each(steps)("at the step %s can be ended: %s", (step, isAsked) => {
-    const { refund, start } = leftRefund({ step, dueAt: step === "done" ? undefined : NOW });
+    const { refund, start } = leftRefund({ step, dueAt: step === "done" ? undefined : LATER });
     const recorded = start.when(recordRefundOutcome(owner, refund, "failed"));
     if (isAsked) expect(recorded.answer.status).toBe("failed");
     else recorded.refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
@@ -88,6 +101,19 @@ describe("a refund", () => {
   test.each(["succeeded", "failed"] as const)("that has %s cannot be ended", (status) => {
     const { refund, start } = leftRefund({}, { status });
     start.when(recordRefundOutcome(owner, refund, "failed")).refuses("PAYMENT_NOT_PAYABLE", { status });
+  });
+
+  test.each([
+    ["not claimed", NOW + 70 * SECOND + 1, undefined],
+    ["claimed just now, by a clock that is ahead", NOW + 70 * SECOND, "SERVICE_UNAVAILABLE"],
+    ["claimed a while ago", NOW + SECOND, "SERVICE_UNAVAILABLE"],
+    ["claimed a minute ago, by a clock that is behind", NOW - 10 * SECOND + 1, "SERVICE_UNAVAILABLE"],
+    ["due, and no worker runs", NOW - 10 * SECOND, undefined],
+  ] as const)("%s: an inquiry under way may order it", (_what, dueAt, code) => {
+    const { refund, start } = leftRefund({ dueAt });
+    const recorded = start.when(recordRefundOutcome(owner, refund, "failed"));
+    if (code === undefined) expect(recorded.answer.status).toBe("failed");
+    else recorded.refuses(code);
   });
 
   test("is the acquirer's to end for a day", () => {
@@ -143,7 +169,7 @@ describe("a payment", () => {
   });
 
   test.each(steps)("at the step %s can be ended: %s", (step, isAsked) => {
-    const { payment, start } = leftPayment({ step, dueAt: step === "done" ? undefined : NOW });
+    const { payment, start } = leftPayment({ step, dueAt: step === "done" ? undefined : LATER });
     const recorded = start.when(recordPaymentOutcome(owner, payment, "trx-1"));
     if (isAsked) expect(recorded.answer.status).toBe("succeeded");
     else recorded.refuses("PAYMENT_NOT_PAYABLE", { status: "processing" });

@@ -2,7 +2,7 @@
 // held against the record, as against its own word: a refund made after all is an exception, and money that comes is an unapplied receipt.
 import type { ReportedState } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
-import { HOUR, type Micros } from "../ground/clock.ts";
+import { HOUR, type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
@@ -13,11 +13,13 @@ import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import { applyState, notificationNeeds } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
-import { operations } from "./operations.sql.ts";
+import { LEASE, operations } from "./operations.sql.ts";
 import { receipts } from "./receipts.sql.ts";
 
 /** An acquirer has so long to say by itself what became of an order, by the real clock. */
 const SAYS_ITSELF: Micros = 24 * HOUR;
+/** The clocks of two processes that do recurring work differ by no more, twice what each may differ from the database's. */
+const CLOCKS_APART: Micros = 10 * SECOND;
 
 /**
  * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending or the payment processing, its acquirer was called and
@@ -37,7 +39,7 @@ export function refuseUnlessLeftOpen(
   throw new Fault("PAYMENT_NOT_PAYABLE", { message: isOpen ? why : `It is ${status}.`, details: { status } });
 }
 
-/** Ends a pending refund. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`). */
+/** Ends a pending refund. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), and SERVICE_UNAVAILABLE while it is being asked about. */
 export function recordRefundOutcome(
   owner: BookOwner,
   { uuid, paymentReference }: Refund,
@@ -58,8 +60,8 @@ export function recordRefundOutcome(
 }
 
 /**
- * Ends a processing payment: failed, or paid in full by this transaction. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), and VALIDATION_ERROR
- * for a transaction that its acquirer has reported before.
+ * Ends a processing payment: failed, or paid in full by this transaction. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE
+ * while it is being asked about, and VALIDATION_ERROR for a transaction that its acquirer has reported before.
  */
 export function recordPaymentOutcome(
   owner: BookOwner,
@@ -88,8 +90,15 @@ export function recordPaymentOutcome(
   });
 }
 
+/** Ends the operation. Throws SERVICE_UNAVAILABLE while a worker may have claimed it: an inquiry under way may order a refund that is missing. */
 function endOperation({ set, book, realNow }: CommandContext, id: string, status: string): void {
   const operation = set.get(operations, { book, id });
   refuseUnlessLeftOpen(status, operation, realNow);
+  const { dueAt = realNow } = operation;
+  if (dueAt > realNow - CLOCKS_APART && dueAt <= realNow + LEASE + CLOCKS_APART)
+    throw new Fault("SERVICE_UNAVAILABLE", {
+      message: "Its acquirer is being asked about it at this moment. Try again in two minutes.",
+      retryAfterSeconds: 120,
+    });
   set.update(operations, { ...operation, step: "done", dueAt: undefined });
 }

@@ -36,27 +36,25 @@ interface OutcomeParts {
 }
 
 const outcomes = ["succeeded", "failed"] as const;
-const refundOutcomeSchema = z
-  .strictObject({
-    outcome: z.enum(outcomes).meta({ description: "What became of it.", examples: ["failed"] }),
-    proof: text(1, 500).meta({
-      description: "What shows it, such as the acquirer's letter or a line of its statement; it stands in the audit.",
-      examples: ["Nusantara's letter of 20 November, no. 118"],
-    }),
-  })
-  .meta({ id: "RecordRefundOutcome" });
-const paymentOutcomeSchema = refundOutcomeSchema
-  .extend({
-    transaction_id: z
-      .string()
-      .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
-      .optional()
-      .meta({
-        description: "The acquirer's identity of the payer's money; needed with `succeeded`, and only then.",
-        examples: ["NQR-20261122-000418"],
-      }),
-  })
-  .meta({ id: "RecordPaymentOutcome" });
+const recorded = {
+  outcome: z.enum(outcomes).meta({ description: "What became of it." }),
+  proof: text(1, 500).meta({
+    description: "What shows it, such as the acquirer's letter or a line of its statement; it stands in the audit.",
+    examples: ["Nusantara's letter of 20 November, no. 118"],
+  }),
+};
+const transactionId = z
+  .string()
+  .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
+  .optional()
+  .meta({
+    description: "The acquirer's identity of the payer's money; needed with `succeeded`, and only then.",
+    examples: ["NQR-20261122-000418"],
+  });
+const refundOutcomeSchema = withExample(z.strictObject(recorded), { id: "RecordRefundOutcome" });
+const paymentOutcomeSchema = withExample(z.strictObject({ ...recorded, transaction_id: transactionId }), {
+  id: "RecordPaymentOutcome",
+});
 type Taken = Payment & { gatewayCode: string };
 
 const recordedRefundSchema = refundStatusSchema.extend({ merchant_id: identity("merchant") }).meta({

@@ -65,8 +65,9 @@ async function leftPayment(): Promise<string> {
 }
 
 async function aDayPasses(id: string): Promise<void> {
-  const older =
-    "update acquirer_operations set created_at = created_at - interval '1 day' where operation_id = $1::uuid";
+  const older = `update acquirer_operations
+    set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
+    where operation_id = $1::uuid`;
   await asOwner(service.database, (owner) => owner.query(older, [uuidOf(id)]));
 }
 
