@@ -24,10 +24,10 @@ const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(ever
 const shared = {
   pool: "forks" as const,
   setupFiles: ["gateway/test/each-file.ts"],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
-  // Two processors for four workers: what is waited for comes, and not always within a second.
-  expect: { poll: { timeout: 10_000 } },
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // Two processors for four workers, and some machines are three times slower than others: what is waited for comes, and not always within a second.
+  expect: { poll: { timeout: 30_000 } },
 };
 /**
  * Of real clocks, sockets, processes and browsers, on a machine that does other things, too: what fails is tried once more, and named at the
@@ -45,7 +45,7 @@ export default defineConfig({
     projects: [
       { test: { ...withDatabase, name: "apart", include: apart } },
       // One browser a process.
-      { test: { ...withDatabase, name: "pages", include: pages, isolate: false, testTimeout: 60_000 } },
+      { test: { ...withDatabase, name: "pages", include: pages, isolate: false, testTimeout: 120_000 } },
       { test: { ...withDatabase, name: "together", include: together, isolate: false } },
       { test: { ...shared, name: "pure", include: pure, isolate: false } },
     ],

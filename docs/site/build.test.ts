@@ -18,8 +18,8 @@ import { treeRoot } from "./site.ts";
 const into = mkdtempSync(join(tmpdir(), "docs-"));
 afterAll(() => rmSync(into, { recursive: true, force: true }));
 
-/** It took 1.4 s, alone on a machine of two processors; twice as much beside other tests. */
-const CPU_SECONDS_MAX = 5;
+/** It took 1.4 s, alone on a machine of two processors; twice as much beside other tests, and again three times as much on a slow day. */
+const CPU_SECONDS_MAX = 12;
 
 test("it is quick, and does nothing where nothing changed", async () => {
   const said: string[] = [];

@@ -61,7 +61,7 @@ async function lateMoney(): Promise<string> {
   return reference as string;
 }
 
-test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 120_000 }, async () => {
+test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 240_000 }, async () => {
   const references = await reviews(20);
   const { page, open } = await portal.operator("support");
   await open(at.payment(references[0] ?? ""));
@@ -108,7 +108,7 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
   expect(audit[0].body).toEqual({ reason: "Same card as last week" });
 });
 
-test("what an acquirer questions is judged here, and its word decides", { timeout: 120_000 }, async () => {
+test("what an acquirer questions is judged here, and its word decides", { timeout: 240_000 }, async () => {
   const { service } = portal;
   const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
   const { version } = await service.operate("POST", "/routing/rules", { rules });
@@ -190,7 +190,7 @@ async function leftOpen(): Promise<{ uuid: string; reference: string }> {
   return { uuid, reference };
 }
 
-test("what an acquirer never says is recorded by hand, with what shows it", { timeout: 90_000 }, async () => {
+test("what an acquirer never says is recorded by hand, with what shows it", { timeout: 180_000 }, async () => {
   const { uuid, reference } = await leftOpen();
   const { page, open, look } = await portal.operator("admin");
   await open(at.refund(uuid));
@@ -321,7 +321,7 @@ test("a dispute is read with its evidence and decided", async () => {
 
 test(
   "axe finds nothing on the pages of decisions, light and dark, wide and on a phone; support is offered no money",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const [review = ""] = await reviews(1);
     const { reference, merchantId } = await sold(5_000_000);

@@ -37,7 +37,7 @@ const exampleOf = (page: Page, at = 0) => page.locator(".example").nth(at);
 
 test(
   "axe finds nothing on a page of each kind, light and dark, and nothing is wider than a phone",
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     portal.tolerate(/404.*\/docs\/nothing/);
     const visit = await portal.guest();

@@ -74,7 +74,7 @@ class Day {
   }
 }
 
-test("an operator's day goes as its guide says, without the command line", { timeout: 90_000 }, async () => {
+test("an operator's day goes as its guide says, without the command line", { timeout: 240_000 }, async () => {
   const { service } = portal;
   const { rules } = await service.operate("GET", "/routing/rules/1");
   const withRimba = [{ gateway_code: "rimba", payment_method: "bank_transfer", priority: 1, weight: 1 }, ...rules];

@@ -80,7 +80,7 @@ const onWall = (wall: Page, code: string) =>
 
 test(
   "an acquirer fails, an operator shifts its traffic after a what-if, and shifts it back",
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     const { page, context, open, openIn, look } = await portal.operator("admin", { viewport: DESK });
     const wall = await context.newPage();

@@ -83,7 +83,7 @@ class Portal {
       reducedMotion: "reduce",
       ...options,
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(40_000);
     this.contexts.add(context);
     context.on("page", (page) => this.watch(page));
     const page = await context.newPage();

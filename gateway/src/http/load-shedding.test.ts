@@ -140,8 +140,8 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     service = await startService({ database, roles: ["api"], config: { unauthenticatedLimitPerMinute: 1_000_000 } });
     ({ client } = await service.merchant());
   });
+  afterEach(() => signal("SIGCONT"));
   afterAll(async () => {
-    signal("SIGCONT");
     await service.stop();
     await embedded.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -174,7 +174,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     return Object.fromEntries([...new Set(statuses)].map((each) => [each, statuses.filter((s) => s === each).length]));
   }
 
-  test("everybody hears 503 in time, memory stays bounded, and all works again", { timeout: 90_000 }, async () => {
+  test("everybody hears 503 in time, memory stays bounded, and all works again", { timeout: 180_000 }, async () => {
     expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
     const large = Buffer.alloc(262_144, " ");
     const before = process.memoryUsage().rss;
@@ -202,7 +202,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     clearInterval(watch);
     for (const answer of answers) expectUnavailable(answer);
     for (const count of counts) expect(count).toEqual({ 503: 32 });
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(40_000);
     // As much as it may, and no more: both limits were met.
     expect(most.requests).toBe(LOAD_LIMITS.address.requests);
     expect(most.bytes).toBeGreaterThan(0.9 * LOAD_LIMITS.address.bytes);
