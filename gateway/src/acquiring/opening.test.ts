@@ -18,7 +18,7 @@ import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import type { AcquirerState } from "../routing/routing.ts";
 import { exceptions } from "./exceptions.sql.ts";
-import { inquireSoon } from "./notifications.ts";
+import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -74,6 +74,25 @@ test.each(["inquiring", "polling"] as const)(
     const other = waiting({}, begun);
     const quiet = other.start.when(concludeOpening(parts, merchant, other.operation, known()));
     expect(quiet.changes.updated(operations)[0]?.dueAt).toBeGreaterThan(NOW);
+  },
+);
+
+test.each([
+  ["inquiring", known({ status: "failed" })],
+  ["inquiring", known(paid())],
+  ["polling", known(paid())],
+  ["polling", { kind: "closed" }],
+  ["calling", known()],
+] as const)(
+  "when paid money is doubted while it is %s, the acquirer is asked again, whatever it answers: %o",
+  (step, found) => {
+    const { payment, operation, start } = waiting({ gatewayCode: "kawah" }, { step, dueAt: NOW + 60 * SECOND });
+    const name = { book, id: payment.reference, kind: "payment", attempt: 1 } as const;
+    const told = start
+      .when(paymentNotification(merchant, name, "kawah", { state: paid() }))
+      .when(paymentNotification(merchant, name, "kawah", { state: { status: "failed" } }));
+    const { changes } = told.when(concludeOpening(parts, merchant, operation, found));
+    expect(changes.seen(operations, operation)).toMatchObject({ step: "inquiring", dueAt: NOW });
   },
 );
 

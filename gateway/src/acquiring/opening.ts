@@ -19,7 +19,7 @@ import { nextCall, nextInquiry } from "./planning.ts";
 import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
-import { isUnpaid } from "../payments/states.ts";
+import { isPaid, isUnpaid } from "../payments/states.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 import { accept, applyState, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
@@ -121,6 +121,7 @@ export function concludeOpening(
             : { ...endOperation(parts, context, current, payment), exceptions };
         }
         case "closed":
+          if (current.step !== operation.step) return concludedBefore(context, current, payment);
           return endOperation(parts, context, current, payment);
         case "unknown":
           return {
@@ -228,7 +229,8 @@ function answerAccepted(
   const dueAt = nextInquiryOf(parts, context, operation, payment, observation);
   set.update(operations, {
     ...operation,
-    step: dueAt === undefined ? "done" : "polling",
+    // Nobody asks about paid money at the step `polling`.
+    step: dueAt === undefined ? "done" : isPaid(payment.status) ? "inquiring" : "polling",
     idempotencyKey: undefined,
     inquiries: operation.step === "polling" ? operation.inquiries + 1 : 0,
     dueAt,
@@ -258,6 +260,8 @@ function nextInquiryOf(
     if (operation.step === "polling") return again;
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
+  // A report has come since, which may doubt the money or tell where it went.
+  if (isPaid(status) && isOutdated) return realNow;
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
   if (reported === "processing") return isOutdated ? realNow : again;
