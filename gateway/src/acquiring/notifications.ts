@@ -51,10 +51,7 @@ export function paymentNotification(
       const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
       keepMessages(context, about, exchanged);
       const objection = objectionTo(context, payment, gatewayCode, state);
-      if (objection && state.status === "paid") {
-        const occasions = [`${state.receipt.transactionId} ${state.receipt.amountMinor}`.slice(0, 128)];
-        return { objection, isNew: recordException(context, about, attempt, "receipt", { occasions }) };
-      }
+      if (objection) return { objection, isNew: recordException(context, about, attempt, "receipt", newsOf(state)) };
       const operation = context.set.get(operations, { book, id });
       const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && state.status !== "paid") return undefined;
@@ -146,6 +143,10 @@ export function accept(context: CommandContext, payment: Payment, by: Accepted):
   if (first) emitPayment(context, accepted, "payment.created");
   return accepted;
 }
+
+/** What tells an exception about refused money from one about other money. */
+export const newsOf = ({ receipt: money }: ReportedState & { receipt?: Receipt }): { occasions?: string[] } =>
+  money ? { occasions: [`${money.transactionId} ${money.amountMinor}`.slice(0, 128)] } : {};
 
 /** A receipt above this many times the payment's amount is rejected: its sender mistook the unit. */
 const RECEIPT_MAX_TIMES = 1_000n;

@@ -2,7 +2,7 @@
 // command over each result in each step of an operation; then fail-over, release, resume, and any results in any order.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation, callParts, keyInProgress, movableClock, openingParts } from "../../test/acquiring.ts";
+import { anOperation, callParts, closing, keyInProgress, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
@@ -239,6 +239,21 @@ describe("each result of a call, while the payment waits", () => {
     const first = start.when(conclude);
     expect(first.answer).toHaveProperty("exceptions", ["receipt"]);
     expect(first.when(conclude).answer).toHaveProperty("exceptions", []);
+  });
+
+  test("with other money that is refused, after a person has closed the exception: it is told again, and the same money is not", () => {
+    const { payment, operation, start } = waiting({ gatewayCode: "kawah", instructions }, { step: "polling" });
+    const found = (transactionId: string) =>
+      concludeOpening(parts, merchant, operation, known(paid(transactionId, 1_000_000_001n)));
+    const key = { book, operationId: payment.reference, attempt: 1, kind: "receipt" } as const;
+    const closed = start.when(found("t-1")).when(closing(key, "they have mistaken the unit"));
+    const name = { book, id: payment.reference, kind: "payment", attempt: 1 } as const;
+    const same = paymentNotification(merchant, name, "kawah", { state: paid("t-1", 1_000_000_001n) });
+    expect(closed.when(same).answer).toMatchObject({ isNew: false });
+    expect(closed.when(found("t-1")).answer).toHaveProperty("exceptions", []);
+    const other = closed.when(found("t-2"));
+    expect(other.answer).toHaveProperty("exceptions", ["receipt"]);
+    expect(other.changes.seen(exceptions, key)).toMatchObject({ closedAt: undefined });
   });
 
   test("refused: the next acquirer is called, under a new attempt and a new lease", () => {

@@ -22,7 +22,7 @@ import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
-import { accept, applyState, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
+import { accept, applyState, newsOf, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /**
  * The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. `otherMoney`: the outcome is unknown, and
@@ -179,7 +179,8 @@ function applyAnswer(
   const isHeld = after.status === "succeeded" || after.status === "partially_refunded";
   const isReversed = state.status === "failed" && isHeld && astray.length === 0 && !isOutdated;
   const moved = recordAstray(context, operation, after, { astray: isReversed ? ["dispute"] : astray, state });
-  return { ...done, exceptions: [...moved, ...(objection ? recorded(context, operation, "receipt") : [])] };
+  const isNews = objection && recordException(context, operation, operation.attempt, "receipt", newsOf(state));
+  return { ...done, exceptions: isNews ? [...moved, "receipt"] : moved };
 }
 
 /** Records a reconciliation exception; gives it when it is new. */
@@ -229,7 +230,6 @@ function answerAccepted(
   const dueAt = nextInquiryOf(parts, context, operation, payment, observation);
   set.update(operations, {
     ...operation,
-    // Nobody asks about paid money at the step `polling`.
     step: dueAt === undefined ? "done" : isPaid(payment.status) ? "inquiring" : "polling",
     idempotencyKey: undefined,
     inquiries: operation.step === "polling" ? operation.inquiries + 1 : 0,
@@ -260,7 +260,7 @@ function nextInquiryOf(
     if (operation.step === "polling") return again;
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
-  // A report has come since, which may doubt the money or tell where it went.
+  // A report has come since, which may doubt the money. It is asked about at the step `inquiring`: at `polling` paid money is not.
   if (isPaid(status) && isOutdated) return realNow;
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
