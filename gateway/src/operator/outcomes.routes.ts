@@ -3,7 +3,7 @@ import { z } from "zod";
 import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
 import type { Clock } from "../ground/clock.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { readable } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
@@ -52,9 +52,15 @@ const transactionId = z
     examples: ["NQR-20261122-000418"],
   });
 const refundOutcomeSchema = withExample(z.strictObject(recorded), { id: "RecordRefundOutcome" });
-const paymentOutcomeSchema = withExample(z.strictObject({ ...recorded, transaction_id: transactionId }), {
-  id: "RecordPaymentOutcome",
-});
+const paymentOutcomeSchema = withExample(
+  z
+    .strictObject({ ...recorded, transaction_id: transactionId })
+    .refine(({ outcome, transaction_id: id }) => (outcome === "succeeded") === (id !== undefined), {
+      path: ["transaction_id"],
+      message: "`succeeded` needs it, and `failed` has none",
+    }),
+  { id: "RecordPaymentOutcome" },
+);
 type Taken = Payment & { gatewayCode: string };
 
 const recordedRefundSchema = refundStatusSchema.extend({ merchant_id: identity("merchant") }).meta({
@@ -170,14 +176,11 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
       },
     },
     async handle(call) {
-      const { outcome, transaction_id: transactionId } = call.body;
-      if ((outcome === "succeeded") !== (transactionId !== undefined))
-        throw validationFault("transaction_id", transactionId, "`succeeded` needs it, and `failed` has none.");
       const payment = await find(call.params.reference);
       const { book } = payment;
       const merchant = await directory.merchant(book.merchantId);
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
-      const command = recordPaymentOutcome({ merchant, book }, payment, transactionId);
+      const command = recordPaymentOutcome({ merchant, book }, payment, call.body.transaction_id);
       return moves.move(
         book,
         call,

@@ -199,6 +199,8 @@ test("where the policy wants two operators it waits, is done by the second, and 
     tokens.push((await ask("POST", "/tokens", { body: { name, role: "admin" } })).json.token as string);
   const [sari = "", budi = ""] = tokens;
   await ask("PUT", "/approvals/policy", { body: { version: 0, actions: { record_outcome: {} } } });
+  const untold = await record(`/payments/${await leftPayment()}`, { outcome: "succeeded" }, { token: sari });
+  expect(outcomeOf(untold)).toBe("422 VALIDATION_ERROR transaction_id");
   const uuid = await leftRefund();
   const asked = await record(`/refunds/${uuid}`, { outcome: "succeeded" }, { token: sari });
   expect([asked.status, asked.json.approval?.status]).toEqual([202, "waiting"]);
