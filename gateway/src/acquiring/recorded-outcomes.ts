@@ -35,7 +35,7 @@ export function refuseUnlessLeftOpen(
   if (operation && isOpen && isAsked && realNow >= operation.createdAt + SAYS_ITSELF) return;
   const why = isAsked
     ? "Its acquirer has a day to say by itself what became of it."
-    : "Its acquirer is not being asked.";
+    : "Its acquirer has not taken it on yet. The gateway goes on calling.";
   throw new Fault("PAYMENT_NOT_PAYABLE", { message: isOpen ? why : `It is ${status}.`, details: { status } });
 }
 

@@ -46,14 +46,14 @@ async function told(state: { status: "processing" } | { status: "paid"; transact
   return reference as string;
 }
 
-/** A refund that the bank has accepted and says nothing more of; `isOld`: since a day. */
-async function leftRefund(isOld = true): Promise<string> {
+/** A refund that the bank has accepted and says nothing more of; `isOld`: since a day. `until`: the step to wait for. */
+async function leftRefund(isOld = true, until = "polling"): Promise<string> {
   bank.refundStatus = "pending";
   const reference = await told({ status: "paid", transactionId: `trx-${++transactions}` });
   await told({ status: "paid", transactionId: `trx-${++transactions}` });
   const { uuid } = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 400_000 })).json;
   const step = async () => (await service.askOperator(`/refunds/${uuid}`)).json.operation?.step;
-  await vi.waitFor(async () => expect(await step()).toBe("polling"), 10_000);
+  await vi.waitFor(async () => expect(await step()).toBe(until), 10_000);
   if (isOld) await aDayPasses(uuid as string);
   return uuid as string;
 }
@@ -169,6 +169,12 @@ test("it is told beforehand what recording would do, or why it cannot be recorde
     "Its acquirer has a day to say by itself what became of it.",
     "Its acquirer has a day to say by itself what became of it.",
   ]);
+  // The payments are opened, and then the bank is down.
+  bank.script = ["ok", "ok"];
+  bank.otherwise = "down";
+  const unreached = await seen(`/refunds/${await leftRefund(true, "planned")}`);
+  bank.otherwise = "ok";
+  expect(unreached[0]?.would_fail?.message).toBe("Its acquirer has not taken it on yet. The gateway goes on calling.");
   const [unknown] = await seen(`/payments/pay_${"0".repeat(26)}`);
   expect(unknown?.would_fail).toMatchObject({ message: "No such payment." });
 });
