@@ -193,8 +193,17 @@ async function leftOpen(): Promise<{ uuid: string; reference: string }> {
 test("what an acquirer never says is recorded by hand, with what shows it", { timeout: 180_000 }, async () => {
   const { uuid, reference } = await leftOpen();
   const { page, open, look } = await portal.operator("admin");
+  // What cannot be read is said, and read again.
+  let isDown = true;
+  await page.route(`**/refunds/${uuid}/outcome`, (route) =>
+    isDown ? route.fulfill({ status: 503 }) : route.continue(),
+  );
   await open(at.refund(uuid));
-  await page.getByText("Ask the acquirer first.").waitFor();
+  const recording = page.getByRole("region", { name: "If the acquirer never says" });
+  await recording.getByRole("alert").getByText("Overloaded or restarting").waitFor();
+  isDown = false;
+  await recording.getByRole("button", { name: "Try again" }).click();
+  await recording.getByText("if it says otherwise later, that is shown as a disagreement.").waitFor();
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
     expect(await faultsIn(page, theme), theme).toEqual([]);

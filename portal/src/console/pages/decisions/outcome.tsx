@@ -1,6 +1,8 @@
 // What an acquirer leaves open for a day: recording by hand what became of it, with what shows it.
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useGo } from "../../../address.ts";
+import type { ApiError } from "../../../api/error.ts";
+import { Answer } from "../../../ui/answer.tsx";
 import { TextField, needed } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
@@ -15,7 +17,7 @@ export function RefundOutcome({ uuid }: { uuid: string }) {
   const outlook = useQuery(read("/v1/refunds/{uuid}/outcome", { path: { uuid } }));
   return (
     <Outcomes
-      of={outlook.data?.decisions}
+      of={outlook}
       verbs={{ succeeded: "Record that it was made", failed: "Record that it was never made" }}
       send={(outcome, { proof = "" }) =>
         write("POST", "/v1/refunds/{uuid}/outcome", { path: { uuid }, body: { outcome, proof: proof.trim() } })
@@ -29,7 +31,7 @@ export function PaymentOutcome({ reference }: { reference: string }) {
   const outlook = useQuery(read("/v1/payments/{reference}/outcome", { path: { reference } }));
   return (
     <Outcomes
-      of={outlook.data?.decisions}
+      of={outlook}
       verbs={{ succeeded: "Record that it was paid", failed: "Record that it was not paid" }}
       hasTransaction
       send={(outcome, { proof = "", transaction_id: id = "" }) =>
@@ -43,7 +45,7 @@ export function PaymentOutcome({ reference }: { reference: string }) {
 }
 
 interface Props {
-  of: readonly Outlook[] | undefined;
+  of: UseQueryResult<{ decisions: Outlook[] }, ApiError>;
   verbs: Record<Outcome, string>;
   /** True when money that was taken has the acquirer's identity. */
   hasTransaction?: boolean;
@@ -53,16 +55,27 @@ interface Props {
 const proofNeeded = needed("What shows it");
 const transactionNeeded = needed("The acquirer's transaction id");
 
-function Outcomes({ of: decisions, verbs, hasTransaction = false, send }: Props) {
+function Outcomes({ of, ...decided }: Props) {
+  return (
+    <Section title="If the acquirer never says">
+      <Answer of={of}>{({ decisions }) => <Decisions of={decisions} {...decided} />}</Answer>
+    </Section>
+  );
+}
+
+interface DecisionsProps extends Omit<Props, "of"> {
+  of: readonly Outlook[];
+}
+
+function Decisions({ of: decisions, verbs, hasTransaction = false, send }: DecisionsProps) {
   const go = useGo();
-  if (decisions === undefined) return null;
   const fault = decisions.find((one) => one.would_fail !== null)?.would_fail;
   const leave = async (answer: unknown): Promise<void> => {
     const asked = askedIn(answer);
     if (asked) await go(at.approval(asked.uuid));
   };
   return (
-    <Section title="If the acquirer never says">
+    <>
       <p className="mb-2 max-w-2xl text-muted">
         {fault?.message ??
           "Ask the acquirer first. Record only what it has told you in writing: if it says otherwise later, that is shown as a disagreement."}
@@ -104,6 +117,6 @@ function Outcomes({ of: decisions, verbs, hasTransaction = false, send }: Props)
           })}
         </div>
       )}
-    </Section>
+    </>
   );
 }
