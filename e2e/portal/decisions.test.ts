@@ -203,7 +203,7 @@ test("what an acquirer never says is recorded by hand, with what shows it", { ti
   await recording.getByRole("alert").getByText("Overloaded or restarting").waitFor();
   isDown = false;
   await recording.getByRole("button", { name: "Try again" }).click();
-  await recording.getByText("if it says otherwise later, that is shown as a disagreement.").waitFor();
+  await recording.getByText("if it says otherwise later, that appears under Waiting.").waitFor();
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
     expect(await faultsIn(page, theme), theme).toEqual([]);

@@ -78,7 +78,7 @@ function Decisions({ of: decisions, verbs, hasTransaction = false, send }: Decis
     <>
       <p className="mb-2 max-w-2xl text-muted">
         {fault?.message ??
-          "Ask the acquirer first. Record only what it has told you in writing: if it says otherwise later, that is shown as a disagreement."}
+          "Ask the acquirer first. Record only what it has told you in writing: if it says otherwise later, that appears under Waiting."}
       </p>
       {!fault && (
         <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
