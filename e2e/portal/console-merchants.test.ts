@@ -147,6 +147,15 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Holidays").fill("2027-01-01");
   await click("Save");
   await page.getByText("Fri, 1 Jan 2027").waitFor();
+  // A day that ends at midnight is over when the next begins, as the merchant's own page says.
+  const batch = page.getByRole("term").filter({ hasText: "Put into a batch" }).locator("xpath=..");
+  await batch.getByText("T+1", { exact: true }).waitFor();
+  await click("Change the calendar…");
+  await dialog.getByLabel("Days until it is in a batch").fill("0");
+  await dialog.getByText("0 is the same as 1 if the day ends at 00:00").waitFor();
+  await click("Save");
+  await dialog.waitFor({ state: "detached" });
+  expect(await batch.innerText()).toContain("T+1");
   // A field that somebody empties is no smallest payout.
   const smallest = page.getByRole("term").filter({ hasText: "Smallest payout in USD" }).locator("xpath=..");
   for (const [typed, shown] of [

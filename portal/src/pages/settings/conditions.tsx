@@ -3,6 +3,7 @@ import type { Schema } from "../../api/types.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Money, digitsOf } from "../../ui/money.tsx";
 import { Price } from "../../ui/price.tsx";
+import { daysToBatch, offsetOf } from "../../ui/settlement-days.ts";
 import { Status } from "../../ui/status.tsx";
 import { Day } from "../../ui/time.tsx";
 import { useLanguage } from "../../words.ts";
@@ -98,16 +99,9 @@ const moneyIn =
   ({ currency, exponent }: Fee) =>
   (minor: number) => <Money of={{ amount_minor: minor, currency, exponent }} />;
 
-/** A day that ends at midnight is over only when the next has begun: T+0 is T+1 there. */
-function delayOf({ cutoff, delay_days }: Settings["settlement"]): string {
-  const days = cutoff === "00:00" ? Math.max(delay_days, 1) : delay_days;
+function delayOf(settlement: Settings["settlement"]): string {
+  const days = daysToBatch(settlement);
   return days === 0
     ? "the day of the payment (T+0)"
     : `${days} ${days === 1 ? "day" : "days"} after the payment (T+${days})`;
-}
-
-function offsetOf(minutes: number): string {
-  const size = Math.abs(minutes);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return `${minutes < 0 ? "\u2212" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }

@@ -5,6 +5,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { ChoicesField, TextField } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { daysToBatch, offsetOf } from "../../../ui/settlement-days.ts";
 import { Day } from "../../../ui/time.tsx";
 import { useMay } from "../../api/rights.ts";
 import { Amount } from "./amount.tsx";
@@ -27,7 +28,7 @@ export function Schedule({ of: merchant }: { of: Merchant }) {
         <Fact name="A day ends">
           {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
         </Fact>
-        <Fact name="Put into a batch">T+{settlement.delay_days}</Fact>
+        <Fact name="Put into a batch">T+{daysToBatch(settlement)}</Fact>
         <Fact name="Closed on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
         </Fact>
@@ -105,7 +106,7 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
       <NumberField
         name="settlement.delay_days"
         label="Days until it is in a batch"
-        hint="Calendar days, the n of T+n. A batch that falls on a closed day is formed on the next open one."
+        hint="Calendar days, the n of T+n. A batch that falls on a closed day is formed on the next open one. 0 is the same as 1 if the day ends at 00:00."
       />
       <ChoicesField name="settlement.closed_weekdays" label="Closed on" options={weekdays} />
       <TextField
@@ -137,9 +138,3 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
 }
 
 const wordsIn = (text = ""): string[] => text.split(/[\s,]+/).filter(Boolean);
-
-function offsetOf(minutes: number): string {
-  const size = Math.abs(minutes);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return `${minutes < 0 ? "\u2212" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
-}
