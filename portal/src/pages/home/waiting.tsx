@@ -6,9 +6,10 @@ import type { Schema } from "../../api/types.ts";
 import { paths, withSearch } from "../../paths.ts";
 import { classes } from "../../ui/classes.ts";
 import { To } from "../../ui/link.tsx";
-import { Money } from "../../ui/money.tsx";
+import { Money, digitsOf } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
 import { TimeFromNow } from "../../ui/time.tsx";
+import { useLanguage } from "../../words.ts";
 
 type Waits = Schema<"Waiting">;
 
@@ -16,6 +17,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
   const place = usePlace();
   const can = useCan();
   const aheadMs = useAheadMs();
+  const language = useLanguage();
   const { disputes, undelivered, retrying, endpoint } = of;
   const more = disputes ? disputes.count - disputes.next.length : 0;
   const items: ReactNode[] = [
@@ -34,7 +36,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         key="disputes"
         tone="bad"
         to={withSearch(paths.disputes(place), { status: "needs_response" })}
-        what={`${number(more, disputes)} more disputes to answer`}
+        what={`${number(more, disputes, language)} more ${more === 1 ? "dispute" : "disputes"} to answer`}
       />
     ),
     undelivered && undelivered.count > 0 && (
@@ -42,7 +44,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         key="undelivered"
         tone="bad"
         to={withSearch(paths.events(place), { delivery: "undelivered" })}
-        what={`${number(undelivered.count, undelivered)} ${undelivered.count === 1 ? "event was" : "events were"} given up`}
+        what={`${number(undelivered.count, undelivered, language)} ${undelivered.count === 1 ? "event was" : "events were"} given up`}
       >
         every attempt failed; send them again once your endpoint is healthy
       </Item>
@@ -52,7 +54,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         key="retrying"
         tone="warn"
         to={paths.webhooks(place)}
-        what={`${number(retrying.count, retrying)} ${retrying.count === 1 ? "event waits" : "events wait"} for another attempt`}
+        what={`${number(retrying.count, retrying, language)} ${retrying.count === 1 ? "event waits" : "events wait"} for another attempt`}
       >
         your endpoint has not accepted {retrying.count === 1 ? "it" : "them"}
       </Item>
@@ -77,8 +79,9 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
   );
 }
 
-function number(count: number, of: { has_more: boolean } | null): string {
-  return `${of?.has_more ? "over " : ""}${count.toLocaleString("en")}`;
+/** "over 1,000": as the amounts on the page are written. */
+export function number(count: number, of: { has_more: boolean } | null, language: "en" | "id"): string {
+  return `${of?.has_more ? "over " : ""}${digitsOf(count, 0, language)}`;
 }
 
 const dots = { bad: "before:bg-bad", warn: "before:bg-warn", calm: "before:bg-muted" };
