@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
+import type { BookOwner } from "../commands/command-context.ts";
 import type { Clock } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { readable } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
@@ -83,7 +84,7 @@ export function outcomeEndpoints(parts: OutcomeParts): OperatorEndpoint[] {
 }
 
 function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
-  const { database, directory, moves } = parts;
+  const { database, moves } = parts;
   const find = async (uuid = ""): Promise<AnyRefund> => {
     const found = isId("refund", uuid) ? await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
     if (!found) throw new Fault("REFUND_NOT_FOUND");
@@ -123,9 +124,7 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
     async handle(call) {
       const { refund } = await find(call.params.uuid);
       const { book } = refund;
-      const merchant = await directory.merchant(book.merchantId);
-      if (!merchant) throw new Fault("REFUND_NOT_FOUND");
-      const command = recordRefundOutcome({ merchant, book }, refund, call.body.outcome);
+      const command = recordRefundOutcome(await ownerOf(parts, book), refund, call.body.outcome);
       return moves.move(
         book,
         call,
@@ -136,7 +135,7 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
 }
 
 function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
-  const { database, directory, moves } = parts;
+  const { database, moves } = parts;
   const find = async (reference = ""): Promise<Taken> => {
     const payment = await findAnyPayment(database, reference);
     if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
@@ -177,17 +176,18 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     },
     async handle(call) {
       const payment = await find(call.params.reference);
-      const { book } = payment;
-      const merchant = await directory.merchant(book.merchantId);
-      if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
-      const command = recordPaymentOutcome({ merchant, book }, payment, call.body.transaction_id);
-      return moves.move(
-        book,
-        call,
-        answering(command, (done) => reply(200, summaryView(done, merchant.name))),
-      );
+      const owner = await ownerOf(parts, payment.book);
+      const command = recordPaymentOutcome(owner, payment, call.body.transaction_id);
+      const answered = answering(command, (done) => reply(200, summaryView(done, owner.merchant.name)));
+      return moves.move(payment.book, call, answered);
     },
   });
+}
+
+async function ownerOf({ directory }: OutcomeParts, book: Book): Promise<BookOwner> {
+  const merchant = await directory.merchant(book.merchantId);
+  assert(merchant, `${book.merchantId} is not there`);
+  return { merchant, book };
 }
 
 /** Throws PAYMENT_NOT_PAYABLE unless the outcome may be recorded now. */
