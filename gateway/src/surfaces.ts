@@ -225,7 +225,7 @@ export function operatorSurface(
     ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
-    ...outcomeEndpoints({ database, directory, moves, clock, approvals }),
+    ...outcomeEndpoints({ ...rooms.acquiringParts, moves, approvals }),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...incidentEndpoints({

@@ -58,7 +58,7 @@ const ATTEMPTS_MAX = 5_000;
 /** Money that was paid at the last moment may be shown by its acquirer so long after the payment's expiry. */
 const PAID_LATE: Micros = 900 * SECOND;
 
-function needsOf(operation: Operation): Need[] {
+export function openingNeeds(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;
   return [
     ...paymentNeeds(book, id),
@@ -81,7 +81,7 @@ export function concludeOpening(
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "conclude acquirer's answer",
-    needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
+    needs: [...openingNeeds(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
     execute(context) {
       const { set } = context;
       const current = set.get(operations, { book, id });
@@ -118,11 +118,11 @@ export function concludeOpening(
           // That it is absent is final: what is over here is not asked about again, and its request gets its answer.
           return isOpen
             ? { ...inquireAgain(context, current), exceptions }
-            : { ...endOperation(parts, context, current, payment), exceptions };
+            : { ...endOpening(parts, context, current, payment), exceptions };
         }
         case "closed":
           if (current.step !== operation.step) return concludedBefore(context, current, payment);
-          return endOperation(parts, context, current, payment);
+          return endOpening(parts, context, current, payment);
         case "unknown":
           return {
             ...inquireAgain(context, current),
@@ -134,8 +134,8 @@ export function concludeOpening(
 }
 
 /** Ends the operation, since nothing is left to do at the acquirer, and answers the request. */
-function endOperation(
-  parts: OpeningParts,
+export function endOpening(
+  parts: Pick<OpeningParts, "createdReply">,
   { set, now }: CommandContext,
   operation: Operation,
   payment: Payment,
@@ -341,7 +341,7 @@ export function resumeOpening(
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "resume payment",
-    needs: needsOf(operation),
+    needs: openingNeeds(operation),
     onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
     execute(context) {
       const { set, now } = context;

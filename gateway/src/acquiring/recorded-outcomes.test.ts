@@ -1,12 +1,13 @@
 // Goal: an operator ends what an acquirer leaves open, once, never while a call may be made, and what the acquirer says later is not lost.
 // Method: the pure commands over each step, status and age, followed by the acquirer's later word.
 import { describe, expect, test } from "vitest";
-import { anOperation, openingParts } from "../../test/acquiring.ts";
+import { anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { HOUR, SECOND } from "../ground/clock.ts";
+import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import type { Refund } from "../refunds/refund.ts";
@@ -21,6 +22,8 @@ import { recordPaymentOutcome, recordRefundOutcome } from "./recorded-outcomes.t
 import { concludeRefund } from "./refund-operations.ts";
 
 const owner = ownerWith();
+const kawah = scriptedAcquirer("kawah");
+const parts = openingParts(kawah);
 const aDayAgo = NOW - 24 * HOUR;
 /** When a worker asks next: not yet, so that none has claimed the operation. */
 const LATER = NOW + 300 * SECOND;
@@ -49,14 +52,20 @@ function leftRefund(operation: Partial<Operation> = {}, refund: Partial<Refund> 
 
 /** A payment of 1,000,000 that the acquirer `kawah` has had in processing for a day. */
 function leftPayment(operation: Partial<Operation> = {}, changes: Partial<Payment> = {}, known: KeptReceipt[] = []) {
-  const payment = { ...aPayment({ status: "processing", ...changes }), gatewayCode: "kawah" };
+  const payment = aPayment({ status: "processing", gatewayCode: "kawah", ...changes });
   const asked = anOperation(payment.reference, {
     step: "polling",
     createdAt: aDayAgo,
     dueAt: LATER,
     ...operation,
   });
-  const rows = [row(payments, payment), row(operations, asked), ...known.map((one) => row(receipts, one))];
+  const { idempotencyKey } = asked;
+  const rows = [
+    row(payments, payment),
+    row(operations, asked),
+    ...known.map((one) => row(receipts, one)),
+    ...(idempotencyKey === undefined ? [] : [row(openKeys, keyInProgress(idempotencyKey, payment))]),
+  ];
   return { payment, asked, start: given({ rows, balances: owning({}) }) };
 }
 
@@ -138,8 +147,8 @@ describe("a refund", () => {
 
 describe("a payment", () => {
   test("that was paid is captured, by this transaction", () => {
-    const { payment, start } = leftPayment();
-    start.when(recordPaymentOutcome(owner, payment, "trx-1")).then((changes, after) => {
+    const { payment, asked, start } = leftPayment();
+    start.when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1")).then((changes, after) => {
       expect(after).toMatchObject({ status: "succeeded", paidAt: NOW });
       expect(changes.inserted(receipts)).toMatchObject([
         { transactionId: "trx-1", gatewayCode: "kawah", amountMinor: 1_000_000n, status: "applied" },
@@ -160,8 +169,8 @@ describe("a payment", () => {
   });
 
   test("that failed moves no money", () => {
-    const { payment, start } = leftPayment();
-    start.when(recordPaymentOutcome(owner, payment, undefined)).then((changes, after) => {
+    const { payment, asked, start } = leftPayment();
+    start.when(recordPaymentOutcome(parts, owner, payment, asked, undefined)).then((changes, after) => {
       expect(after.status).toBe("failed");
       expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
       expect([changes.events, changes.journals]).toEqual([["payment.failed"], []]);
@@ -169,8 +178,8 @@ describe("a payment", () => {
   });
 
   test.each(steps)("at the step %s can be ended: %s", (step, isAsked) => {
-    const { payment, start } = leftPayment({ step, dueAt: step === "done" ? undefined : LATER });
-    const recorded = start.when(recordPaymentOutcome(owner, payment, "trx-1"));
+    const { payment, asked, start } = leftPayment({ step, dueAt: step === "done" ? undefined : LATER });
+    const recorded = start.when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1"));
     if (isAsked) expect(recorded.answer.status).toBe("succeeded");
     else recorded.refuses("PAYMENT_NOT_PAYABLE", { status: "processing" });
   });
@@ -178,22 +187,51 @@ describe("a payment", () => {
   test.each(["pending", "succeeded", "failed", "expired", "canceled", "partially_refunded", "refunded"] as const)(
     "that is %s cannot be ended",
     (status) => {
-      const { payment, start } = leftPayment({}, { status });
+      const { payment, asked, start } = leftPayment({}, { status });
       for (const transaction of ["trx-1", undefined])
-        start.when(recordPaymentOutcome(owner, payment, transaction)).refuses("PAYMENT_NOT_PAYABLE", { status });
+        start
+          .when(recordPaymentOutcome(parts, owner, payment, asked, transaction))
+          .refuses("PAYMENT_NOT_PAYABLE", { status });
     },
   );
 
+  test("whose creation waits for the outcome answers it, and a call that was under way gives the same answer", () => {
+    const { payment, asked, start } = leftPayment({ step: "inquiring", idempotencyKey: "creation-1" });
+    const ended = start.when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1")).then((changes) => {
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", idempotencyKey: undefined }]);
+      expect(changes.updated(openKeys)).toMatchObject([{ key: "creation-1", status: 201 }]);
+      expect(changes.updated(openKeys)[0]?.response).toContain('"status":"succeeded"');
+    });
+    const { answer } = ended.when(concludeOpening(parts, owner.merchant, asked, { kind: "unknown" }));
+    expect(answer).toMatchObject({ reply: { status: 201, body: expect.stringContaining('"status":"succeeded"') } });
+  });
+
+  test.each([
+    [{ step: "planned" }, /has not taken it on yet/],
+    [{ step: "done", dueAt: undefined }, /Simulate the outcome/],
+    [{ createdAt: aDayAgo + 1 }, /has a day to say/],
+  ] as const)("%j: the refusal says what comes next", (operation, said) => {
+    const { payment, asked, start } = leftPayment(operation);
+    const { outcome } = start.when(recordPaymentOutcome(parts, owner, payment, asked, undefined));
+    expect(outcome).toMatchObject({ fault: { message: expect.stringMatching(said) } });
+  });
+
   test("is the acquirer's to end for a day", () => {
-    const { payment, start } = leftPayment({ createdAt: aDayAgo + 1 });
-    start.when(recordPaymentOutcome(owner, payment, "trx-1")).refuses("PAYMENT_NOT_PAYABLE");
+    const { payment, asked, start } = leftPayment({ createdAt: aDayAgo + 1 });
+    start.when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1")).refuses("PAYMENT_NOT_PAYABLE");
+  });
+
+  test("that has gone to another acquirer since it was read is not ended by this one's word", () => {
+    const { payment, asked, start } = leftPayment({ gatewayCode: "lawu" }, { gatewayCode: "lawu" });
+    const read = { ...asked, gatewayCode: "kawah" };
+    start.when(recordPaymentOutcome(parts, owner, payment, read, "trx-1")).refuses("SERVICE_UNAVAILABLE");
   });
 
   test("is not paid by a transaction that counted before, whatever became of it", () => {
     const kept = { book, gatewayCode: "kawah", transactionId: "trx-1", status: "returned" } as KeptReceipt;
-    const { payment, start } = leftPayment({}, {}, [kept]);
+    const { payment, asked, start } = leftPayment({}, {}, [kept]);
     start
-      .when(recordPaymentOutcome(owner, payment, "trx-1"))
+      .when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1"))
       .refuses("VALIDATION_ERROR", { field: "transaction_id", value: "trx-1" });
   });
 
@@ -205,15 +243,14 @@ describe("a payment", () => {
     "and then the acquirer, asked before, says that it was paid: %s",
     (_what, recorded, reported, unapplied) => {
       const { payment, asked, start } = leftPayment();
-      const kawah = scriptedAcquirer("kawah");
       const receipt = { transactionId: reported, amountMinor: 1_000_000n, currency: "IDR" };
       const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
-      const inquired = concludeOpening(openingParts(kawah), owner.merchant, asked, {
+      const inquired = concludeOpening(parts, owner.merchant, asked, {
         kind: "known",
         instructions,
         state: { status: "paid", receipt },
       });
-      const told = start.when(recordPaymentOutcome(owner, payment, recorded)).when(inquired);
+      const told = start.when(recordPaymentOutcome(parts, owner, payment, asked, recorded)).when(inquired);
       const status = recorded === undefined ? "failed" : "succeeded";
       expect(told.changes.seen(payments, { book, reference: payment.reference })).toMatchObject({ status });
       const late = told.changes.inserted(receipts).filter((one) => one.status === "unapplied");

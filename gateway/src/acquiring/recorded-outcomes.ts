@@ -5,13 +5,14 @@ import { type BookOwner, type CommandContext, bookCommand } from "../commands/co
 import { HOUR, type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
-import { findLocked, paymentNeeds } from "../payments/payments.ts";
+import { findLocked } from "../payments/payments.ts";
 import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import { applyState, notificationNeeds } from "./notifications.ts";
+import { type OpeningParts, endOpening, openingNeeds } from "./opening.ts";
 import type { Operation } from "./operation.ts";
 import { LEASE, operations } from "./operations.sql.ts";
 import { receipts } from "./receipts.sql.ts";
@@ -35,7 +36,9 @@ export function refuseUnlessLeftOpen(
   if (operation && isOpen && isAsked && realNow >= operation.createdAt + SAYS_ITSELF) return;
   const why = isAsked
     ? "Its acquirer has a day to say by itself what became of it."
-    : "Its acquirer has not taken it on yet. The gateway goes on calling.";
+    : operation && operation.step !== "done"
+      ? "Its acquirer has not taken it on yet. The gateway goes on calling."
+      : "Its acquirer is not asked about it: it is a simulated one. Simulate the outcome.";
   throw new Fault("PAYMENT_NOT_PAYABLE", { message: isOpen ? why : `It is ${status}.`, details: { status } });
 }
 
@@ -53,45 +56,47 @@ export function recordRefundOutcome(
     execute(context) {
       const refund = context.set.get(refunds, { book, uuid });
       if (!refund) throw new Fault("REFUND_NOT_FOUND");
-      endOperation(context, uuid, refund.status);
+      const operation = leftOpen(context, uuid, refund.status);
+      context.set.update(operations, { ...operation, step: "done", dueAt: undefined });
       return complete(context, key, outcome);
     },
   });
 }
 
 /**
- * Ends a processing payment: failed, or paid in full by this transaction. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE
- * while it is being asked about, and VALIDATION_ERROR for a transaction that its acquirer has reported before.
+ * Ends a processing payment: failed, or paid in full by this transaction. Answers its creation, if that still waits. Throws PAYMENT_NOT_PAYABLE (see
+ * `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE while it is being asked about, and VALIDATION_ERROR for a transaction that was reported before.
  */
 export function recordPaymentOutcome(
+  parts: Pick<OpeningParts, "createdReply">,
   owner: BookOwner,
-  { reference, gatewayCode, amountMinor, currency }: Payment & { gatewayCode: string },
+  { amountMinor, currency }: Payment,
+  asked: Operation,
   transactionId: string | undefined,
 ): Command<Payment> {
-  const { book } = owner;
+  const { book, id, gatewayCode, idempotencyKey } = asked;
   const state: ReportedState =
     transactionId === undefined
       ? { status: "failed" }
       : { status: "paid", receipt: { transactionId, amountMinor, currency } };
   return bookCommand(owner, {
     name: "record a payment's outcome",
-    needs: [
-      ...paymentNeeds(book, reference),
-      need(operations, { book, id: reference }),
-      ...notificationNeeds(book, gatewayCode, state),
-    ],
+    needs: [...openingNeeds(asked), ...notificationNeeds(book, gatewayCode, state)],
     execute(context) {
-      const payment = findLocked(context, reference);
-      endOperation(context, reference, payment.status);
+      const payment = findLocked(context, id);
+      const operation = { ...leftOpen(context, id, payment.status), idempotencyKey };
+      if (operation.gatewayCode !== gatewayCode) throw new Fault("SERVICE_UNAVAILABLE");
       if (transactionId !== undefined && context.set.get(receipts, { book, gatewayCode, transactionId }))
         throw validationFault("transaction_id", transactionId, "This transaction was reported before.");
-      return applyState(context, payment, gatewayCode, state);
+      const after = applyState(context, payment, gatewayCode, state);
+      endOpening(parts, context, operation, after);
+      return after;
     },
   });
 }
 
-/** Ends the operation. Throws SERVICE_UNAVAILABLE while a worker may have claimed it: an inquiry under way may order a refund that is missing. */
-function endOperation({ set, book, realNow }: CommandContext, id: string, status: string): void {
+/** The operation to end. Throws SERVICE_UNAVAILABLE while a worker may have claimed it: an inquiry under way may order a refund that is missing. */
+function leftOpen({ set, book, realNow }: CommandContext, id: string, status: string): Operation {
   const operation = set.get(operations, { book, id });
   refuseUnlessLeftOpen(status, operation, realNow);
   const { dueAt = realNow } = operation;
@@ -100,5 +105,5 @@ function endOperation({ set, book, realNow }: CommandContext, id: string, status
       message: "Its acquirer is being asked about it at this moment. Try again in two minutes.",
       retryAfterSeconds: 120,
     });
-  set.update(operations, { ...operation, step: "done", dueAt: undefined });
+  return operation;
 }

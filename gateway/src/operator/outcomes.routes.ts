@@ -1,6 +1,8 @@
 // Endpoints of outcomes that an operator records: of a refund or a payment that its acquirer leaves open, since it is gone or never says.
 import { z } from "zod";
 import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
+import type { OpeningParts } from "../acquiring/opening.ts";
+import type { Operation } from "../acquiring/operation.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
 import type { BookOwner } from "../commands/command-context.ts";
 import type { Clock } from "../ground/clock.ts";
@@ -28,7 +30,7 @@ import { findAnyPayment } from "./payments.routes.ts";
 import { type AnyRefund, anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
 import { decisionsField } from "./waiting-items.routes.ts";
 
-interface OutcomeParts {
+interface OutcomeParts extends Pick<OpeningParts, "createdReply"> {
   database: Database;
   directory: Directory;
   moves: KeyedMoves;
@@ -62,8 +64,6 @@ const paymentOutcomeSchema = withExample(
     }),
   { id: "RecordPaymentOutcome" },
 );
-type Taken = Payment & { gatewayCode: string };
-
 const recordedRefundSchema = refundStatusSchema.extend({ merchant_id: identity("merchant") }).meta({
   id: "RecordedRefund",
   description: "The refund, and whose payment it was.",
@@ -84,7 +84,7 @@ export function outcomeEndpoints(parts: OutcomeParts): OperatorEndpoint[] {
 }
 
 function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
-  const { database, moves } = parts;
+  const { database, moves, clock } = parts;
   const find = async (uuid = ""): Promise<AnyRefund> => {
     const found = isId("refund", uuid) ? await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
     if (!found) throw new Fault("REFUND_NOT_FOUND");
@@ -107,7 +107,8 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
       async foresee({ params, body: { outcome } }) {
         const { refund, gatewayCode } = await find(params.uuid);
         const { book, uuid, paymentReference, amountMinor, currency } = refund;
-        await refuseNow(parts, { book, id: uuid, status: refund.status });
+        const operation = await database.first(selectOperation(book, uuid), operationOfRow);
+        refuseUnlessLeftOpen(refund.status, operation, clock.now());
         const what = `the refund ${uuid} of ${readable(amountMinor, currency)} ${currency}`;
         return {
           summary:
@@ -135,13 +136,13 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
 }
 
 function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
-  const { database, moves } = parts;
-  const find = async (reference = ""): Promise<Taken> => {
+  const { database, moves, clock } = parts;
+  const find = async (reference = ""): Promise<{ payment: Payment; asked: Operation }> => {
     const payment = await findAnyPayment(database, reference);
     if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
-    const { gatewayCode, status } = payment;
-    if (gatewayCode === undefined) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status } });
-    return { ...payment, gatewayCode };
+    const asked = await database.first(selectOperation(payment.book, reference), operationOfRow);
+    if (!asked) refuseUnlessLeftOpen(payment.status, asked, clock.now());
+    return { payment, asked };
   };
   return operatorEndpoint<z.infer<typeof paymentOutcomeSchema>, unknown>({
     method: "POST",
@@ -158,9 +159,10 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     approval: {
       action: "record_outcome",
       async foresee({ params, body: { outcome } }) {
-        const payment = await find(params.reference);
-        const { book, reference, status, gatewayCode, amountMinor, currency } = payment;
-        await refuseNow(parts, { book, id: reference, status });
+        const { payment, asked } = await find(params.reference);
+        const { book, reference, status, amountMinor, currency } = payment;
+        refuseUnlessLeftOpen(status, asked, clock.now());
+        const { gatewayCode } = asked;
         const money = `${readable(amountMinor, currency)} ${currency}`;
         return {
           summary:
@@ -170,14 +172,14 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
           book,
           paymentReference: reference,
           amount: { amountMinor, currency },
-          postings: outcome === "succeeded" ? capturePostings(payment) : [],
+          postings: outcome === "succeeded" ? capturePostings({ ...payment, gatewayCode }) : [],
         };
       },
     },
     async handle(call) {
-      const payment = await find(call.params.reference);
+      const { payment, asked } = await find(call.params.reference);
       const owner = await ownerOf(parts, payment.book);
-      const command = recordPaymentOutcome(owner, payment, call.body.transaction_id);
+      const command = recordPaymentOutcome(parts, owner, payment, asked, call.body.transaction_id);
       const answered = answering(command, (done) => reply(200, summaryView(done, owner.merchant.name)));
       return moves.move(payment.book, call, answered);
     },
@@ -188,14 +190,6 @@ async function ownerOf({ directory }: OutcomeParts, book: Book): Promise<BookOwn
   const merchant = await directory.merchant(book.merchantId);
   assert(merchant, `${book.merchantId} is not there`);
   return { merchant, book };
-}
-
-/** Throws PAYMENT_NOT_PAYABLE unless the outcome may be recorded now. */
-async function refuseNow(
-  { database, clock }: OutcomeParts,
-  { book, id, status }: { book: Book; id: string; status: string },
-): Promise<void> {
-  refuseUnlessLeftOpen(status, await database.first(selectOperation(book, id), operationOfRow), clock.now());
 }
 
 /** What recording each outcome would do, of a refund and of a payment. */
