@@ -101,7 +101,9 @@ export class ContractCheck {
     if (!declared) return [`${told.operation.operationId} does not declare ${answer.status}`];
     const { $ref } = declared as { $ref?: string };
     const response = this.resolve(declared);
-    const missing = Object.keys((response.headers ?? {}) as Json).filter((name) => !answer.headers.has(name));
+    const missing = Object.entries((response.headers ?? {}) as Json)
+      .filter(([, header]) => status === "2XX" || this.resolve(header).required === true)
+      .flatMap(([name]) => (answer.headers.has(name) ? [] : [name]));
     const [mediaType = ""] = (answer.headers.get("content-type") ?? "").split(";");
     const isKnown = Object.hasOwn(response.content as Json, mediaType);
     if (!isKnown) return [`${told.operation.operationId} ${answer.status} does not declare ${mediaType}`];

@@ -26,6 +26,7 @@ interface MerchantDocumentParts {
 }
 
 const generalCodes: FaultCode[] = [
+  "MALFORMED_REQUEST",
   ...sharedErrors.NotAuthenticated,
   ...sharedErrors.NotAllowed,
   "RATE_LIMITED",
@@ -165,12 +166,12 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
 
 /**
  * The answer for a replay. It is documented as the range 2XX where the success is not 200, because tools take the lowest status for the
- * usual answer, and a creation answers 201. Where the success is 200, a replay differs by its header only and has no answer of its own.
+ * usual answer, and a creation answers 201. Where the success is 200, a replay differs by its header only, which stands with that answer.
  */
 export function replayReplies(document: Document, success: Success): Json {
   if (success.status === undefined) return {};
   const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
-  return { "2XX": { ...document.response(replay), headers: document.headers("X-Idempotent-Replay") } };
+  return { "2XX": document.response(replay, "X-Idempotent-Replay") };
 }
 
 function healthOperation(document: Document, { health }: MerchantDocumentParts): Json {

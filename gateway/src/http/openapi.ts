@@ -61,6 +61,7 @@ export interface Operation extends Described {
 
 /** Error answers that many operations share, by component name. An answer with a single code is named after the code. */
 export const sharedErrors = {
+  NotReadable: ["MALFORMED_REQUEST", "MALFORMED_JSON"],
   NotAuthenticated: [
     "UNAUTHORIZED",
     "CLIENT_NOT_FOUND",
@@ -92,6 +93,10 @@ const exampleDetails: Partial<Record<FaultCode, Json>> = {
   APPROVAL_CLOSED: { status: "withdrawn" },
 };
 
+const usualHeaders = ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
+const REPLAYED = "X-Idempotent-Replay";
+type OptionalHeader = "Retry-After" | typeof REPLAYED;
+
 /** Collects operations and the components that they refer to. */
 export class Document {
   readonly components = new Components();
@@ -110,6 +115,8 @@ export class Document {
         this.components.keep("parameters", name, header),
       ),
     ];
+    const maybeReplay: OptionalHeader[] =
+      operation.headers?.IdempotencyKey && success.status === undefined ? [REPLAYED] : [];
     const described = {
       operationId: operation.operationId,
       summary: operation.summary,
@@ -119,7 +126,7 @@ export class Document {
       parameters: parameters.length === 0 ? undefined : parameters,
       requestBody: operation.upload ? uploadBody(operation.upload.description) : this.requestBody(operation.body),
       responses: {
-        [success.status ?? 200]: { ...this.response(success), links: links && linksOf(links) },
+        [success.status ?? 200]: { ...this.response(success, ...maybeReplay), links: links && linksOf(links) },
         ...operation.replies,
         ...this.errorResponses(errors),
       },
@@ -132,10 +139,11 @@ export class Document {
     this.paths[path] = { ...this.paths[path], [method]: operation };
   }
 
-  response({ description, schema, mediaType = "application/json", examples }: Success): Json {
+  response(answer: Success, ...further: readonly OptionalHeader[]): Json {
+    const { description, schema, mediaType = "application/json", examples } = answer;
     return {
       description,
-      headers: this.headers(),
+      headers: this.headers(...further),
       content: { [mediaType]: { schema: this.components.output(schema), ...this.examples(schema, examples) } },
     };
   }
@@ -145,17 +153,11 @@ export class Document {
     return { "application/json": { schema, example: value } };
   }
 
-  headers(...further: readonly ("Retry-After" | "X-Idempotent-Replay")[]): Json {
-    const names = [
-      "X-Request-Id",
-      "X-RateLimit-Limit",
-      "X-RateLimit-Remaining",
-      "X-RateLimit-Reset",
-      ...further,
-    ] as const;
-    return Object.fromEntries(
-      names.map((name) => [name, this.components.keep("headers", name.replaceAll("-", ""), headers[name])]),
-    );
+  headers(...further: readonly OptionalHeader[]): Json {
+    const names = [...usualHeaders, ...further];
+    const kept = (name: (typeof names)[number]): Json =>
+      this.components.keep("headers", name.replaceAll("-", ""), { ...headers[name], required: name !== REPLAYED });
+    return Object.fromEntries(names.map((name) => [name, kept(name)]));
   }
 
   /** One answer for each status, for all codes of that status. */
@@ -165,10 +167,9 @@ export class Document {
   }
 
   private errorResponse(status: number, codes: readonly FaultCode[]): Json {
-    const waits = status === 429 || status === 503;
     const response = {
       description: codes.map((code) => `\`${code}\`: ${new Fault(code).message}`).join("\n\n"),
-      headers: this.headers(...(waits ? (["Retry-After"] as const) : [])),
+      headers: status === 429 || status === 503 ? this.headers("Retry-After") : this.headers(),
       content: {
         "application/json": {
           schema: this.components.output(errorSchema),
@@ -264,7 +265,7 @@ const headers = {
   "X-RateLimit-Remaining": count("Requests left in it.", 99),
   "X-RateLimit-Reset": count("Unix time at which it ends.", 1_795_317_360),
   "Retry-After": count("Seconds to wait.", 5),
-  "X-Idempotent-Replay": {
+  [REPLAYED]: {
     description: "`true` when this is the stored answer of an earlier request with the same key.",
     schema: { type: "string", const: "true" },
   },

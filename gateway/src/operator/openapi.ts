@@ -9,6 +9,7 @@ import { askedSchema } from "./approvals.schema.ts";
 import { type OperatorEndpoint, needsFreshProof } from "./endpoint.ts";
 
 const generalCodes: FaultCode[] = [
+  "MALFORMED_REQUEST",
   "UNAUTHORIZED",
   "RATE_LIMITED",
   "VALIDATION_ERROR",
