@@ -75,13 +75,13 @@ describe.runIf(shell)("the guide to acquirers", () => {
     expect(start?.trim()).toBe("npm run acquirer");
     expect(type(block(rules))).toContain('"active":true');
     await expect
-      .poll(async () => (await create(`guide-${Math.random()}`)).json.gateway_code, { timeout: 5_000 })
+      .poll(async () => (await create(`guide-${Math.random()}`)).json.gateway_code, { timeout: 30_000 })
       .toBe("rimba");
     const { json } = await create("guide-1");
     expect(json).toMatchObject({ gateway_code: "rimba", status: "pending", instructions: { type: "qr_string" } });
     expect(type(block(pay))).toContain('"status":"paid"');
     await expect
-      .poll(async () => (await client.get(`/v1/payments/${json.reference}`)).json.status, { timeout: 10_000 })
+      .poll(async () => (await client.get(`/v1/payments/${json.reference}`)).json.status, { timeout: 30_000 })
       .toBe("succeeded");
   });
 

@@ -66,7 +66,7 @@ const order = (changes: Record<string, unknown> = {}): Record<string, unknown> =
 });
 const outcome = ({ status, json, headers }: Answer): string =>
   [status, json?.error?.code ?? json?.status, headers.get("x-idempotent-replay") && "replay"].filter(Boolean).join(" ");
-const patiently = { timeout: 20_000, interval: 250 };
+const patiently = { timeout: 30_000, interval: 250 };
 const keyOf = (reference: string): string => {
   const found = simulator
     .operations()

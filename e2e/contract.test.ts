@@ -112,7 +112,7 @@ test("disputes and settlements", async () => {
 });
 
 test("events and the sandbox", async () => {
-  await expect.poll(() => at("/200/contract").length, { timeout: 15_000 }).toBeGreaterThan(10);
+  await expect.poll(() => at("/200/contract").length, { timeout: 30_000 }).toBeGreaterThan(10);
   const { data } = await get("/v1/events?limit=100");
   const { id } = data[0] as { id: string };
   await get(`/v1/events/${id}`);
@@ -140,7 +140,7 @@ test("events and the sandbox", async () => {
   await vi.waitFor(async () => {
     const { data } = await get("/v1/sandbox/requests?limit=100");
     expect(data.map((each: { request_id: string }) => each.request_id)).toContain(requestId);
-  }, 10_000);
+  }, 30_000);
   await get(`/v1/sandbox/requests/${requestId}`);
 });
 

@@ -92,7 +92,7 @@ beforeAll(async () => {
         const { rows } = await owner.query("select sync_state from pg_stat_replication");
         expect(rows).toEqual([{ sync_state: "sync" }]);
       }),
-    { timeout: 20_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   );
   target = primary;
   address = createServer((socket) => {
@@ -154,18 +154,18 @@ test("a synchronous standby takes over: all that was acknowledged is there, once
     }
   };
   const shops = Promise.all(Array.from({ length: 8 }, shop));
-  await vi.waitFor(() => expect(paid.size).toBeGreaterThan(30), { timeout: 20_000 });
+  await vi.waitFor(() => expect(paid.size).toBeGreaterThan(30), { timeout: 30_000 });
   const { primary, standby } = Object.fromEntries(servers) as Record<
     keyof typeof clusters,
     { process: ChildProcess; port: number }
   >;
   primary.process.kill("SIGKILL");
-  await vi.waitFor(async () => expect(await service.healthy()).toBe(false), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await service.healthy()).toBe(false), { timeout: 30_000 });
   const before = paid.size;
   await asOwner(standby.port, (owner) => owner.query("select pg_promote(true)"));
   target = standby.port;
-  await vi.waitFor(async () => expect(await service.healthy()).toBe(true), { timeout: 20_000 });
-  await vi.waitFor(() => expect(paid.size).toBeGreaterThan(before + 30), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await service.healthy()).toBe(true), { timeout: 30_000 });
+  await vi.waitFor(() => expect(paid.size).toBeGreaterThan(before + 30), { timeout: 30_000 });
   load.goesOn = false;
   await shops;
 

@@ -152,7 +152,7 @@ test(
     await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(before + 20), 30_000);
     const second = new Command(to());
     await second.says(/^Ready: resuming after evt_\w+ of \S+Z, (more than )?\d+ events? waiting\./m);
-    await vi.waitFor(() => expect(received().filter((id) => id === interrupted)).toHaveLength(2), 20_000);
+    await vi.waitFor(() => expect(received().filter((id) => id === interrupted)).toHaveLength(2), 30_000);
 
     // Killed between two deliveries, and at once started again.
     await second.end("SIGKILL");
@@ -200,7 +200,7 @@ test(
     const from = known.toSorted().at(-4) as string;
     const fourth = new Command([...to(), "--from", from]);
     const wanted = [...new Set(known)].filter((id) => id >= from);
-    await vi.waitFor(() => expect(received().slice(known.length)).toEqual(expect.arrayContaining(wanted)), 20_000);
+    await vi.waitFor(() => expect(received().slice(known.length)).toEqual(expect.arrayContaining(wanted)), 30_000);
     expect(received().length - known.length).toBeLessThan(wanted.length + 3); // others of the same millisecond
     expect(await fourth.end("SIGINT")).toBe(0);
   },
@@ -224,7 +224,7 @@ test(
     await late.listen(port);
     await vi.waitFor(() => {
       expect(late.received.map(({ event }) => `${event.type} ${event.data.reference}`)).toEqual(wanted);
-    }, 20_000);
+    }, 30_000);
     const begun = Date.now();
     expect(await command.end("SIGINT")).toBe(0);
     expect(Date.now() - begun).toBeLessThan(2_000);

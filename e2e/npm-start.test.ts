@@ -11,7 +11,7 @@ import { PREPARED_CLUSTER, freePort, compiled } from "./kit/service.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Far beyond what a stop takes, and what it takes to notice that a parent has gone. */
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 30_000, interval: 50 };
 
 let folder: string;
 let child: ChildProcess | undefined;

@@ -359,7 +359,7 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
       "-qc",
       "create table again (); drop table again; select pg_switch_wal()",
     ]);
-    await expect.poll(() => readdirSync(status), { timeout: 20_000 }).toContain(done);
+    await expect.poll(() => readdirSync(status), { timeout: 30_000 }).toContain(done);
     expect(readFileSync(join(server.folder, "server.log"), "utf8")).not.toContain("archive command failed");
   });
 

@@ -230,7 +230,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       await programs.stop();
       said.push(...programs.lines);
       await run("all");
-      await vi.waitFor(() => expect([...said, ...programs.lines]).toContain(`paid: ${order("last")}`), 10_000);
+      await vi.waitFor(() => expect([...said, ...programs.lines]).toContain(`paid: ${order("last")}`), 30_000);
       const paid = [...said, ...programs.lines].filter((line) => line.startsWith(`paid: ${slug}-`));
       expect(paid.toSorted()).toEqual([
         `paid: ${order("last")}`,

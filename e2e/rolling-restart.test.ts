@@ -75,7 +75,7 @@ describe.each([
           await pause(300);
           expect(await readiness(process)).toBe("200");
           const stopped = process.service.stop();
-          await expect.poll(() => readiness(process), { interval: 20, timeout: 10_000 }).toBe("503 draining");
+          await expect.poll(() => readiness(process), { interval: 20, timeout: 30_000 }).toBe("503 draining");
           expect(await stopped).toBe(0);
           await process.service.start();
           await pause(2_000); // the proxy has forgotten that it did not answer, on a busy machine, too

@@ -120,7 +120,7 @@ for (const [name, sample] of Object.entries(samples)) {
       expect(await shown(order)).toContain("Waiting for Rp75.000.");
       await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
       const turns = (at: string, words: string): Promise<void> =>
-        vi.waitFor(async () => expect(await shown(at)).toContain(words), { timeout: 10_000, interval: 50 });
+        vi.waitFor(async () => expect(await shown(at)).toContain(words), { timeout: 30_000, interval: 50 });
       await turns(order, "Paid.");
       // The page where it was paid leads back to the order.
       const back = `data-back="http://localhost:${running.shop.port}${order}"`;
@@ -159,7 +159,7 @@ for (const [name, sample] of Object.entries(samples)) {
       const id = order.replace("/orders/", "");
       const { json } = await client.get(`/v1/payments?reference_id=${id}`);
       await client.post(`/v1/sandbox/payments/${json.data[0].reference}/simulate`, { outcome: "succeeded" });
-      await vi.waitFor(async () => expect(await shown(order)).toContain("Paid."), { timeout: 10_000, interval: 50 });
+      await vi.waitFor(async () => expect(await shown(order)).toContain("Paid."), { timeout: 30_000, interval: 50 });
       // As if the webhook had not come.
       const orders = new DatabaseSync(join(place, `${name}.sqlite`), { timeout: 5_000 });
       orders.prepare("update orders set status = 'open' where id = ?").run(id);
@@ -178,7 +178,7 @@ for (const [name, sample] of Object.entries(samples)) {
       const page = await refused.text();
       expect(page).toContain("Payment is not possible now.");
       expect(page).not.toContain("SIGNATURE_INVALID");
-      await vi.waitFor(() => expect(wrong.lines.join("\n")).toContain("SIGNATURE_INVALID"), 10_000);
+      await vi.waitFor(() => expect(wrong.lines.join("\n")).toContain("SIGNATURE_INVALID"), 30_000);
       expect(wrong.lines.join("\n")).not.toContain("sk_test_of_somebody_else");
     });
   });

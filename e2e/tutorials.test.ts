@@ -247,7 +247,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await follower.sees(`${order} is ${says}`);
     await vi.waitFor(
       async () => expect(await (await fetch(`${shop}/orders/${order}`)).text()).toContain(`Your order is ${says}`),
-      10_000,
+      30_000,
     );
     return order;
   }

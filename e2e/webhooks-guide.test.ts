@@ -85,7 +85,7 @@ describe("the receiver as printed", () => {
           const probe = connect(port, "127.0.0.1", () => resolve(void probe.end()));
           probe.on("error", reject);
         }),
-      { timeout: 10_000, interval: 100 },
+      { timeout: 30_000, interval: 100 },
     );
     client = new Client(service.demo);
   });
@@ -104,7 +104,7 @@ describe("the receiver as printed", () => {
       reference_id: "guide-1",
     });
     await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
-    await vi.waitFor(() => expect(said).toContain("paid: guide-1"), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => expect(said).toContain("paid: guide-1"), { timeout: 30_000, interval: 100 });
   });
 
   test("answers an older event that comes late, or one of a type it does not know, with 2xx, and ignores it", async () => {
@@ -127,7 +127,7 @@ describe("the receiver as printed", () => {
     expect(await tell("payment.succeeded", "after-another-clock", second - 1_000)).toBe(200);
     expect(await tell("payment.unheard_of", "after-the-unknown", second)).toBe(200);
     expect(await tell("payment.succeeded", "after-the-unknown", second - 5_000)).toBe(200);
-    await vi.waitFor(() => expect(said).toContain("paid: after-the-unknown"), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(() => expect(said).toContain("paid: after-the-unknown"), { timeout: 30_000, interval: 50 });
     expect(said).toContain("paid: after-another-clock");
     expect(said).not.toContain("paid: late");
   });

@@ -73,7 +73,7 @@ beforeAll(async () => {
   const env = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
   api = await Service.start({ env, args: ["--role", "api"], timing });
   const { dataDirectory } = api;
-  await vi.waitFor(() => expect(existsSync(join(dataDirectory, "demo.json"))).toBe(true), 10_000);
+  await vi.waitFor(() => expect(existsSync(join(dataDirectory, "demo.json"))).toBe(true), 30_000);
   const { demo } = api;
   await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000_000 });
   await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });

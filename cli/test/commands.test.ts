@@ -179,11 +179,11 @@ describe("payments", () => {
   test("are shown as they come and change with --watch, until Ctrl-C", async () => {
     const run = new Run(["payments", "list", "--watch", "--json"], ofClient());
     const { reference } = (await client.post("/v1/payments", paymentBody())).json as { reference: string };
-    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference, status: "pending" }]), 10_000);
+    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference, status: "pending" }]), 30_000);
     await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
     await vi.waitFor(
       () => expect(run.lines).toMatchObject([{ status: "pending" }, { reference, status: "succeeded" }]),
-      10_000,
+      30_000,
     );
     expect((await run.interrupt()).code).toBe(0);
   });
@@ -216,19 +216,19 @@ describe("payments", () => {
     });
     const create = async () => (await client.post("/v1/payments", paymentBody())).json as { reference: string };
     const { reference: first } = await create();
-    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }]), 10_000);
+    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }]), 30_000);
     away();
     await vi.waitFor(
       () => expect(run.words).toMatch(/^Lost the service: CONNECTION_FAILED: .*until it is back …$/m),
-      10_000,
+      30_000,
     );
     const { reference: second } = await create();
     isAway = false;
-    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }, { reference: second }]), 10_000);
+    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }, { reference: second }]), 30_000);
     expect(run.words.match(/Lost the service/g)).toHaveLength(1);
     expect(run.words).toContain("The service is back.");
     away();
-    await vi.waitFor(() => expect(run.words.match(/Lost the service/g)).toHaveLength(2), 10_000);
+    await vi.waitFor(() => expect(run.words.match(/Lost the service/g)).toHaveLength(2), 30_000);
     expect((await run.interrupt()).code).toBe(0);
     between.close();
   });
@@ -329,7 +329,7 @@ test("the log is followed: each request once, in its order", async () => {
     [() => client.get("/v1/payments/pay_nothing"), [201, 422, 404]],
   ] as const) {
     await ask();
-    await vi.waitFor(() => expect(statuses()).toEqual(expected), 10_000);
+    await vi.waitFor(() => expect(statuses()).toEqual(expected), 30_000);
   }
   expect((await run.interrupt()).code).toBe(0);
 });
@@ -343,7 +343,7 @@ describe("whose key", () => {
   ): Promise<Done> {
     const run = new Run(["login", "--base-url", service.origin, ...args], {});
     const code = (): string => /code there: (\S+)/.exec(run.words)?.[1] ?? "";
-    await vi.waitFor(() => expect(code()).not.toBe(""), 10_000);
+    await vi.waitFor(() => expect(code()).not.toBe(""), 30_000);
     await asOwner(service.database, (root) => root.query("update device_codes set interval_seconds = 1"));
     await browser.post(`/portal/v1/device-codes/${answer}`, { user_code: code(), ...terms });
     return run.done();

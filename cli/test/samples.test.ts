@@ -81,14 +81,14 @@ test("a shop hears of what is paid in its sandbox, by a secret that fits, until 
   });
   const told = async (): Promise<{ taken: string[]; database: string }> =>
     (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { taken: string[]; database: string };
-  await vi.waitFor(told, 10_000);
+  await vi.waitFor(told, 30_000);
   // The listener begins with what happens once it listens, which may be a moment after the shop is there.
   const sell = async (): Promise<void> => {
     const { reference } = (await client.post("/v1/payments", paymentBody())).json as { reference: string };
     await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
     expect((await told()).taken).toContain("payment.succeeded");
   };
-  await vi.waitFor(sell, { timeout: 20_000, interval: 200 });
+  await vi.waitFor(sell, { timeout: 30_000, interval: 200 });
   expect((await told()).database).toBe(join(folder, "samples", "own.sqlite"));
   stop.abort();
   expect(await run).toBe(0);

@@ -18,7 +18,7 @@ export function testShop(
     const page = `http://127.0.0.1:${port}`;
     try {
       const shown = async (): Promise<string> => (await fetch(page)).text();
-      await vi.waitFor(shown, { timeout: 10_000, interval: 50 });
+      await vi.waitFor(shown, { timeout: 30_000, interval: 50 });
       const ordered = await fetch(`${page}/orders`, { method: "POST", redirect: "manual" });
       expect(ordered.status, await ordered.text()).toBe(303);
       expect(ordered.headers.get("location")).toContain("/pay/");

@@ -54,7 +54,7 @@ export class Programs {
         createInterface({ input: stream }).on("line", (line) => programs.lines.push(line));
     }
     try {
-      await vi.waitFor(() => programs.listens(), { timeout: 15_000, interval: 50 });
+      await vi.waitFor(() => programs.listens(), { timeout: 30_000, interval: 50 });
     } catch (cause) {
       await programs.stop();
       throw new Error(`nothing listens:\n${programs.lines.join("\n")}`, { cause });
@@ -80,7 +80,7 @@ export class Programs {
   async says(line: string): Promise<void> {
     await vi.waitFor(() => {
       if (!this.lines.includes(line)) throw new Error(`not "${line}", but:\n${this.lines.join("\n")}`);
-    }, 10_000);
+    }, 30_000);
   }
 
   async stop(): Promise<void> {

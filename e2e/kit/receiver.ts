@@ -129,7 +129,7 @@ export class Receiver {
   }
 
   /** Waits for a delivery that satisfies `question`, and gives it. */
-  async waitFor(question: (delivery: Received) => boolean, timeoutMs = 10_000): Promise<Received> {
+  async waitFor(question: (delivery: Received) => boolean, timeoutMs = 30_000): Promise<Received> {
     for (const end = Date.now() + timeoutMs; ;) {
       const found = this.received.find(question);
       if (found) return found;

@@ -356,7 +356,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   await page.getByRole("button", { name: "Stop" }).focus();
   await page.keyboard.press("Enter");
   const asked = "select from book_verifications where stopped_by is not null";
-  await expect.poll(async () => (await owner.query(asked)).rowCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await owner.query(asked)).rowCount, { timeout: 30_000 }).toBe(1);
   await owner.query("rollback");
   await owner.end();
   await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals, so it proves nothing/).waitFor();

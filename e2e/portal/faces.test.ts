@@ -170,7 +170,7 @@ test("the status page tells a phone in Indonesian what works, and shows an incid
         await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
         return page.getByRole("heading", { name: HOSTILE }).count();
       },
-      { timeout: 20_000, interval: 500 },
+      { timeout: 30_000, interval: 500 },
     )
     .toBe(1);
   await page.getByRole("heading", { name: "Sebagian layanan tidak berfungsi" }).waitFor();

@@ -124,7 +124,7 @@ test("of many batches that are on their way Home shows the next ones, and leads 
   expect(await next.getByText("on its way", { exact: true }).count()).toBe(5);
   await next.getByRole("link", { name: "All that are on their way" }).click();
   await page.waitForURL(/\/settlements\?status=processing$/);
-  await expect.poll(() => page.getByRole("link", { name: /^set_/ }).count(), { timeout: 10_000 }).toBe(6);
+  await expect.poll(() => page.getByRole("link", { name: /^set_/ }).count(), { timeout: 30_000 }).toBe(6);
 });
 
 test("on a phone nothing runs over, and a role sees no more than its own", async () => {

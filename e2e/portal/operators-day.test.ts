@@ -119,7 +119,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
 
   // The money of a canceled payment arrives some seconds later, and Home looks again only after more of them.
   await vi.waitFor(async () => expect((await service.operate("GET", "/receipts")).data).toHaveLength(1), {
-    timeout: 20_000,
+    timeout: 30_000,
   });
 
   // Who approves was there before the question.

@@ -35,7 +35,7 @@ async function hears(page: Page): Promise<void> {
     await page.clock.fastForward(20_000);
     return page.getByRole("heading", { name: "You are signed out" }).isVisible();
   };
-  await expect.poll(isOut, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isOut, { timeout: 30_000 }).toBe(true);
 }
 
 /** A code of the authenticator that is good `steps` from now, so that none is used twice. */

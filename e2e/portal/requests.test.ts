@@ -65,7 +65,7 @@ test("a key: its first request, the replay, and what the conflict changed", asyn
   await client.post("/v1/payments", { ...sent, amount_minor: 16_000_000 }, { key });
   await expect
     .poll(async () => (await member.requests.get("/portal/v1/idempotency-keys")).json.data[0]?.requests, {
-      timeout: 8_000,
+      timeout: 30_000,
     })
     .toBe(3);
 

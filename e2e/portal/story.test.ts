@@ -13,7 +13,7 @@ import { type Member, usePortal, settled } from "./kit/portal.ts";
 const portal = usePortal();
 
 /** As long as the kit waits for anything on a page. */
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 30_000 };
 
 const EVIL = `<img src=x onerror="document.title='owned'">`;
 

@@ -65,7 +65,7 @@ test("connections are counted by what they do, and so is whoever waits for one",
     const { idle = 0 } = await read("gerbang_database_connections");
     expect(idle).toBeGreaterThan(10);
     expect(await read("gerbang_database_waiting")).toEqual({ "": 0 });
-  }, 10_000);
+  }, 30_000);
 });
 
 test("open streams and waits for events are counted while they last", async () => {
@@ -80,12 +80,12 @@ test("open streams and waits for events are counted while they last", async () =
     headers: { cookie: browser.cookie ?? "", "x-merchant-id": merchantId, "x-environment": "sandbox" },
   });
   expect(stream.status).toBe(200);
-  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 1, poll: 1 }), 10_000);
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 1, poll: 1 }), 30_000);
   ending.abort();
   await stream.text().catch(() => undefined);
   await client.post("/v1/payments", paymentBody());
   await waiting;
-  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 }), 10_000);
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 }), 30_000);
 });
 
 test("the age of the roll-up is the time since it last moved, whatever is still to be counted", async () => {
@@ -107,7 +107,7 @@ test("a round of the worker that fails is counted under its loop", async () => {
     expect(await worker.app.metrics.registry.metrics()).toMatch(
       /gerbang_worker_rounds_failed_total\{loop="roll-up"\} [1-9]/,
     );
-  }, 5_000);
+  }, 30_000);
   broken.mockRestore();
   await worker.stop();
 });
@@ -137,7 +137,7 @@ test("an age that cannot be measured is no number, is on record as 0, and is mea
     vi.waitFor(async () => {
       vi.advanceTimersByTime(1_000);
       for (const name of workerGauges) expect(await at(name), name).toEqual(expected);
-    }, 15_000);
+    }, 30_000);
   const anAge = expect.toSatisfy((age) => typeof age === "number" && age >= 0);
   await all(anAge);
   const broken = failStatements(worker.app.database.pool, "57P03", (text) => /as seconds\s+from/.test(text));

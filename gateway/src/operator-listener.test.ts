@@ -73,7 +73,7 @@ test(
     await vi.waitFor(
       async () =>
         expect((await held?.get())?.values[0]?.value).toBeGreaterThanOrEqual(LOAD_LIMITS.unauthenticated.requests),
-      10_000,
+      30_000,
     );
     for (let n = 0; n < 20; n++) expect((await ask(service.operatorOrigin, "/ops/v1/acquirers")).status).toBe(200);
   },

@@ -116,7 +116,7 @@ const traceWith = (traceId: string, ...names: string[]): Promise<SpanSeen[]> =>
       for (const name of names) expect(found.map((span) => span.name)).toContain(name);
       return found;
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   );
 
 const id = (bytes: number): string => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex");

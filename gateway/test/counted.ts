@@ -15,6 +15,6 @@ export async function allCounted(database: Database): Promise<void> {
       // A transaction of another test on the same server may hold the roll-up back for a moment.
       if (row?.left !== false) throw new Error("not all is counted yet");
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   );
 }

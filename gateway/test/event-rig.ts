@@ -119,7 +119,7 @@ export async function awaitAttempts(of: Shop, id: string, state: string, tries: 
     const event = await read(of, id);
     expect(event.delivery).toMatchObject({ state, attempts: tries });
     return event;
-  }, 15_000);
+  }, 30_000);
 }
 
 export const at = (path: string): Received[] => rig.receiver.received.filter((delivery) => delivery.path === path);

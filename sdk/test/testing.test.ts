@@ -46,7 +46,7 @@ test("events arrive at the merchant's own receiver, and are genuine", async () =
   const body = { amount_minor: 100_000, currency: "IDR", payment_method: "qris", reference_id: "order-1" } as const;
   const { reference } = await gerbang.payments.create(body);
   await gerbang.sandbox.payments.simulate(reference, "succeeded");
-  await expect.poll(() => seen.toSorted(), { timeout: 10_000 }).toEqual(["payment.created", "payment.succeeded"]);
+  await expect.poll(() => seen.toSorted(), { timeout: 30_000 }).toEqual(["payment.created", "payment.succeeded"]);
   server.closeAllConnections();
   server.close();
   await once(server, "close");

@@ -84,7 +84,7 @@ const byCard = (changes: Record<string, unknown> = {}): Record<string, unknown> 
 const read = async (reference: string): Promise<Answer["json"]> => (await client.get(`/v1/payments/${reference}`)).json;
 const find = async (body: Record<string, unknown>): Promise<Answer["json"][]> =>
   (await client.get(`/v1/payments?reference_id=${String(body.reference_id)}`)).json.data;
-const patiently = { timeout: 12_000, interval: 150 };
+const patiently = { timeout: 30_000, interval: 150 };
 
 async function events(reference: string): Promise<string[]> {
   const rows = await reader.query<{ type: string }>({
@@ -609,8 +609,8 @@ async function refusedAndDone(transaction: string, step: string): Promise<{ uuid
   await say(operationKey, paid(transaction, 9_000_000n));
   kawah.script = ["refuse, and do it"];
   const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
-  await vi.waitFor(() => expect(kawah.refunds).not.toEqual([]), { timeout: 5_000, interval: 20 });
-  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe(step), { timeout: 5_000, interval: 20 });
+  await vi.waitFor(() => expect(kawah.refunds).not.toEqual([]), { timeout: 30_000, interval: 20 });
+  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe(step), { timeout: 30_000, interval: 20 });
   return { uuid: json.uuid as string, first: kawah.refunds[0]?.operationKey ?? "" };
 }
 const look = (operationKey: string): Promise<number> => report(service.origin, "kawah", { kind: "look", operationKey });

@@ -186,7 +186,7 @@ test("what an acquirer kept of a payment is told to whoever operates the service
     expect(await tell({ kind: "look", operationKey })).toBe(200);
     await vi.waitFor(
       async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
-      { timeout: 10_000, interval: 200 },
+      { timeout: 30_000, interval: 200 },
     );
     const { data } = await service.operate("GET", "/receipts?status=applied&limit=100");
     const found = (data as Record<string, unknown>[]).findLast(
@@ -212,14 +212,14 @@ test("the merchant's evidence is submitted with its files, once", async () => {
   behaviour = "take";
   const { uuid } = await disputed("dp_take");
   await evidenceOf(uuid);
-  await vi.waitFor(() => expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1), 30_000);
   const [request] = taken.filter(({ disputeId }) => disputeId === "dp_take");
   expect(request).toMatchObject({ statement: "It was delivered.", operationKey: `${uuid.replace("_", "")}.e1` });
   expect(request?.files.map(({ name, bytes }) => [name, bytes.toString()])).toEqual([["receipt.pdf", "%PDF-1.7\n"]]);
   const ended = async (): Promise<unknown> =>
     (await rowsOf("select evidence_ended_at from acquirer_disputes where acquirer_dispute_id = 'dp_take'"))[0]
       ?.evidence_ended_at;
-  await vi.waitFor(async () => expect(await ended()).not.toBeNull(), 5_000);
+  await vi.waitFor(async () => expect(await ended()).not.toBeNull(), 30_000);
   await rowsOf("update acquirer_disputes set evidence_due_at = now() - interval '1 hour'");
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1);
@@ -230,17 +230,17 @@ test("evidence whose arrival nobody knows is submitted again under the same key;
   const { uuid } = await disputed("dp_lose");
   await evidenceOf(uuid);
   const of = (): EvidenceRequest[] => taken.filter(({ disputeId }) => disputeId === "dp_lose");
-  await vi.waitFor(() => expect(of()).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(of()).toHaveLength(1), 30_000);
   behaviour = "refuse";
   await rowsOf("update acquirer_disputes set evidence_due_at = now() where acquirer_dispute_id = 'dp_lose'");
-  await vi.waitFor(() => expect(of()).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(of()).toHaveLength(2), 30_000);
   expect(new Set(of().map(({ operationKey }) => operationKey)).size).toBe(1);
   const kinds = (): Promise<Record<string, unknown>[]> =>
     rowsOf(
       `select e.kind from reconciliation_exceptions e join payments p on p.payment_id = e.operation_id
 where e.kind = 'evidence' and e.closed_at is null`,
     );
-  await vi.waitFor(async () => expect(await kinds()).toHaveLength(1), 5_000);
+  await vi.waitFor(async () => expect(await kinds()).toHaveLength(1), 30_000);
   expect((await client.get(`/v1/disputes/${uuid}`)).json.status).toBe("under_review");
 });
 
@@ -258,10 +258,10 @@ test("evidence for one acquirer does not wait behind the silence of another", as
   await vi.waitFor(() => {
     expect(handed()).toContain("dp_quick");
     expect([handed().length, held.length]).toEqual([2, 1]);
-  }, 5_000);
+  }, 30_000);
   behaviour = "take";
   for (const release of held) release();
-  await vi.waitFor(() => expect(handed().toSorted()).toEqual(ids.toSorted()), 5_000);
+  await vi.waitFor(() => expect(handed().toSorted()).toEqual(ids.toSorted()), 30_000);
 });
 
 test("a dispute at an acquirer is not lost by our clock: it ends there", async () => {
@@ -336,7 +336,7 @@ test("a message may have several reports, an address and an answer of its own; w
   // It was only told to look: what it finds by asking counts.
   await vi.waitFor(
     async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
-    5_000,
+    30_000,
   );
   expect(await rowsOf("select operation_key, reason, times from stray_messages where kind = 'look'")).toEqual([
     { operation_key: "somebody.elses", reason: "unknown operation", times: 2 },
@@ -373,7 +373,7 @@ test("an acquirer that names a payment by its payer's account alone makes us loo
   expect(await send()).toBe('{"outcome":"taken"}');
   await vi.waitFor(
     async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
-    10_000,
+    30_000,
   );
 });
 

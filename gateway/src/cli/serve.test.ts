@@ -128,7 +128,7 @@ test.skipIf(!hasTerminal)("at a terminal a start greets (skipped where there is 
   });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (said += text));
-  await expect.poll(() => said, { timeout: 20_000 }).toContain("Stop with Ctrl-C.");
+  await expect.poll(() => said, { timeout: 30_000 }).toContain("Stop with Ctrl-C.");
   const exited = once(child, "exit") as Promise<[number | null]>;
   child.stdin.write("\x03"); // Ctrl-C, as a terminal takes it
   expect((await exited)[0]).toBe(0);

@@ -300,7 +300,7 @@ const requestOf = (answer: Answer): string => answer.headers.get("x-request-id")
 const ask = (by: Client, requestId: string): Promise<Answer> => by.get(`/v1/sandbox/requests/${requestId}/doctor`);
 
 /** Only a few of one client are looked into in a second: what was not is done again in the next one. */
-const eventually = (work: () => Promise<void>): Promise<void> => vi.waitFor(work, { timeout: 10_000, interval: 300 });
+const eventually = (work: () => Promise<void>): Promise<void> => vi.waitFor(work, { timeout: 30_000, interval: 300 });
 
 test.each(mistakes)("told apart: $name", async (mistake) => {
   const { expected, subject, code = "SIGNATURE_INVALID" } = mistake;

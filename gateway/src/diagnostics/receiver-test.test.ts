@@ -227,7 +227,7 @@ test("an exam is run once for its key, and needs an address", async () => {
   const triggered = randomUUID();
   await of.client.post("/v1/sandbox/events/trigger", { type: "payment.created" }, { key: triggered });
   expect((await sitFor(of.client, triggered)).json.error.code).toBe("IDEMPOTENCY_CONFLICT");
-  await vi.waitFor(() => expect(at(of)).toHaveLength(count + 1), 5_000);
+  await vi.waitFor(() => expect(at(of)).toHaveLength(count + 1), 30_000);
 
   const { client } = await service.merchant();
   const refused = await sitFor(client);
@@ -257,7 +257,7 @@ test("one exam at a time for a merchant; others are not held up", async () => {
   const usual = answers.get(of.path);
   answers.set(of.path, (_delivery, response) => void held.push(response));
   const running = sitFor(of.client);
-  await vi.waitFor(() => expect(held).toHaveLength(checkNames.length + 1), 8_000);
+  await vi.waitFor(() => expect(held).toHaveLength(checkNames.length + 1), 30_000);
   const key = randomUUID();
   const refused = await sitFor(of.client, key);
   expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
@@ -278,7 +278,7 @@ test("a service that stops cuts its exams off, and says nothing about the receiv
   answers.set(path, (_delivery, response) => void held.push(response));
   await stopping.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path));
   const running = sitFor(client);
-  await vi.waitFor(() => expect(held).toHaveLength(checkNames.length + 1), 8_000);
+  await vi.waitFor(() => expect(held).toHaveLength(checkNames.length + 1), 30_000);
   const begun = performance.now();
   const stopped = stopping.stop();
   expect((await running).status).toBe(503);

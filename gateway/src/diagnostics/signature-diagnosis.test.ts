@@ -242,7 +242,7 @@ describe("who may ask", () => {
         expect((await ask(client, requestOf(answer))).status).toBe(200);
         return requestOf(answer);
       },
-      { timeout: 10_000, interval: 300 },
+      { timeout: 30_000, interval: 300 },
     );
     expect((await ask(second, refused)).json.diagnosis).toBe("body_for_empty");
     expect((await ask(live, refused)).json.error.code).toBe("ENVIRONMENT_MISMATCH");
@@ -360,7 +360,7 @@ describe("bounds", () => {
       });
     for (let number = 0; number < 1_000; number++) note(number, 200_000);
     expect(waiting()).toHaveLength(20); // four mebibytes
-    await vi.waitFor(() => expect(questions).toBe(1), 10_000);
+    await vi.waitFor(() => expect(questions).toBe(1), 30_000);
     for (let number = 0; number < 1_000; number++) note(number + 1_000, 10);
     expect(waiting()).toHaveLength(100);
     expect(questions).toBe(1); // one at a time
@@ -397,7 +397,7 @@ describe("bounds", () => {
           values: [uuidOf(merchantId)],
         })
       ).length;
-    await vi.waitFor(async () => expect(await count()).toBe(200), 10_000);
+    await vi.waitFor(async () => expect(await count()).toBe(200), 30_000);
     expect((await ask(client, kept)).json.diagnosis).toBe("missing_dot");
     expect((await ask(client, gone)).status).toBe(200);
     await deleteExpired(database, expiredAt(at)); // a day has passed for one of them

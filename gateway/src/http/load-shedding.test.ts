@@ -72,8 +72,8 @@ describe("a server that takes in three requests and a thousand bytes", () => {
   });
 
   const knock = (body: string): Promise<Answer> => send(url, "POST", { "content-length": String(body.length) }, body);
-  const inside = (requests: number): Promise<void> => vi.waitFor(() => expect(arrived).toBe(requests), 10_000);
-  const empty = (): Promise<void> => vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([0, 0]), 10_000);
+  const inside = (requests: number): Promise<void> => vi.waitFor(() => expect(arrived).toBe(requests), 30_000);
+  const empty = (): Promise<void> => vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([0, 0]), 30_000);
 
   test("a fourth is told to come back, an unknown path is not, and afterwards all is as before", async () => {
     const three = ["a", "b", "c"].map(knock);
@@ -92,7 +92,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
     await inside(2);
     expect(load.bytes).toBe(900);
     expectUnavailable(await knock("x".repeat(200)));
-    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([2, 900]), 10_000);
+    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([2, 900]), 30_000);
     const third = knock("x".repeat(100));
     await inside(3);
     open();
@@ -103,7 +103,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
   test("what was announced and has not come counts for nothing", async () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write("POST /door HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nxx");
-    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([1, 2]), 10_000);
+    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([1, 2]), 30_000);
     const other = knock("x".repeat(900));
     await inside(1);
     open();
@@ -208,9 +208,9 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     expect(most.bytes).toBeGreaterThan(0.9 * LOAD_LIMITS.address.bytes);
     expect(most.bytes).toBeLessThanOrEqual(LOAD_LIMITS.address.bytes);
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 2 ** 20); // with the 650 clients in this process
-    await vi.waitFor(async () => expect(await inFlight()).toEqual({ requests: 0, bytes: 0 }), 10_000);
+    await vi.waitFor(async () => expect(await inFlight()).toEqual({ requests: 0, bytes: 0 }), 30_000);
     signal("SIGCONT");
-    await vi.waitFor(async () => expect((await client.get("/v1/balances")).status).toBe(200), { timeout: 15_000 });
+    await vi.waitFor(async () => expect((await client.get("/v1/balances")).status).toBe(200), { timeout: 30_000 });
     expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
   });
 });

@@ -68,7 +68,7 @@ const automatic = { metadata: { "sandbox.scenario": "auto_success" } };
 async function paidBySimulator(client: Client): Promise<string> {
   const { reference } = await done(send(client, "/v1/payments", paymentBody(automatic)));
   await vi.waitFor(async () => expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("succeeded"), {
-    timeout: 10_000,
+    timeout: 30_000,
     interval: 150,
   });
   return reference as string;
@@ -78,7 +78,7 @@ async function paidBySimulator(client: Client): Promise<string> {
 async function paidTooLate(client: Client): Promise<string> {
   const { reference } = await done(send(client, "/v1/payments", paymentBody(automatic)));
   await done(send(client, `/v1/payments/${reference}/cancel`, {}));
-  await vi.waitFor(async () => expect(await receiptOf(reference as string)).toBeDefined(), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await receiptOf(reference as string)).toBeDefined(), { timeout: 30_000 });
   return reference as string;
 }
 

@@ -75,7 +75,7 @@ const seenAt = (id: string): Promise<string> =>
 
 const ended = (replays: BookReplays, of: Book, id: string) =>
   expect
-    .poll(async () => (await replays.read(of, id))?.status, { timeout: 5_000, interval: 5 })
+    .poll(async () => (await replays.read(of, id))?.status, { timeout: 30_000, interval: 5 })
     .not.toBe("running")
     .then(() => replays.read(of, id));
 

@@ -70,7 +70,7 @@ test("a viewer sees what the merchant sees, and an admin sends an event again", 
     const found = await ids(of, "?delivery=delivered");
     expect(found).toHaveLength(2);
     return found;
-  }, 5_000);
+  }, 30_000);
   const [id] = all as [string];
   const base = `/${of.merchantId}/books/sandbox/events`;
   for (const query of ["", "?limit=1", `?starting_after=${id}`, "?delivery=pending"]) {
@@ -102,7 +102,7 @@ test("after a day of a receiver that refused, an operator sends all that was giv
     const found = await ids(of, "?delivery=delivered");
     expect(found).toHaveLength(3);
     return found;
-  }, 5_000);
+  }, 30_000);
   const [last, ...given] = all as [string, string, string];
   const base = `/${of.merchantId}/books/sandbox/events`;
   const since = "2026-01-01";

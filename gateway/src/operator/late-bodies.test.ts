@@ -30,7 +30,7 @@ async function late(headers: Headers, meanwhile: () => Promise<unknown>): Promis
   });
   sent.write(body.slice(0, -1));
   const letIn = (): unknown[] => inside.flatMap(({ mock }) => mock.results.map(({ value }) => value as unknown));
-  await vi.waitFor(() => expect(letIn()).toHaveLength(1), { timeout: 5_000 });
+  await vi.waitFor(() => expect(letIn()).toHaveLength(1), { timeout: 30_000 });
   await letIn()[0];
   await meanwhile();
   sent.end(body.slice(-1));

@@ -53,7 +53,7 @@ async function leftRefund(isOld = true, until = "polling"): Promise<string> {
   await told({ status: "paid", transactionId: `trx-${++transactions}` });
   const { uuid } = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 400_000 })).json;
   const step = async () => (await service.askOperator(`/refunds/${uuid}`)).json.operation?.step;
-  await vi.waitFor(async () => expect(await step()).toBe(until), 10_000);
+  await vi.waitFor(async () => expect(await step()).toBe(until), 30_000);
   if (isOld) await aDayPasses(uuid as string);
   return uuid as string;
 }

@@ -59,7 +59,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { messages } = (await service.askOperator(`/payments/${reference}/acquirer`)).json;
     expect(messages).toHaveLength(3);
-  }, 5_000);
+  }, 30_000);
 });
 afterAll(() => service.stop());
 

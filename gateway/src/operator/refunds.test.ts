@@ -75,7 +75,7 @@ test("of an acquirer that is asked, the step that the refund has come to is told
   bank.refundStatus = "pending";
   const uuid = await refund(client, reference, { amount_minor: 7, reason: "late" });
   const seen = async (): Promise<Record<string, unknown>> => (await service.askOperator(`/refunds/${uuid}`)).json;
-  await vi.waitFor(async () => expect(await seen()).toMatchObject({ operation: { step: "polling" } }), 10_000);
+  await vi.waitFor(async () => expect(await seen()).toMatchObject({ operation: { step: "polling" } }), 30_000);
   const { operation, ...rest } = await seen();
   expect(rest).toMatchObject({ status: "pending", merchant_id: merchantId, gateway_code: "merbabu", reason: "late" });
   expect(operation).toMatchObject({ operation_key: bank.refunds.at(-1)?.operationKey, attempt: 1, refusals: 0 });

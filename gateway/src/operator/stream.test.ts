@@ -43,7 +43,7 @@ function hear(stream: Readable): Heard {
 }
 
 const always = { name: "sari", mayStill: () => Promise.resolve(true) };
-const until = (what: () => boolean): Promise<void> => vi.waitFor(() => expect(what()).toBe(true), 20_000);
+const until = (what: () => boolean): Promise<void> => vi.waitFor(() => expect(what()).toBe(true), 30_000);
 
 async function circuit(state: string, failures: number): Promise<void> {
   await database.query({

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { json } = await ask("GET", "/wall?period=hour", { token: VIEWER_TOKEN });
     expect(json.processes.alive).toBe(1);
-  }, 10_000);
+  }, 30_000);
 });
 afterAll(async () => {
   await database.end();

@@ -112,7 +112,7 @@ test("whoever leaves in the middle of an export leaves room for others", async (
     leaving.abort();
   }
   await expect
-    .poll(async () => (await owner.get("/portal/v1/books/export?format=hledger")).status, { timeout: 5_000 })
+    .poll(async () => (await owner.get("/portal/v1/books/export?format=hledger")).status, { timeout: 30_000 })
     .toBe(200);
 });
 

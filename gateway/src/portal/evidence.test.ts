@@ -244,13 +244,31 @@ test.each([
       sending.write(pdfOfSize(1_000_000).subarray(0, sent), () => setTimeout(() => sending.destroy(), 100));
       sending.on("close", () => resolve());
     });
-    await expect.poll(() => rowsOf(merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
+    await expect.poll(() => rowsOf(merchantId), { timeout: 30_000 }).toEqual({ files: 0, pieces: 0 });
     expect((await upload(it, pdfOf("whole"))).status).toBe(201);
   },
 );
 
 /** Begins to send a file, and hangs on in the middle of it. `rest` sends what is left, and gives the answer's status. */
-async function slowly({ browser, path }: Pick<Case, "browser" | "path">): Promise<{ rest(): Promise<number> }> {
+interface Held {
+  rest(): Promise<number>;
+}
+
+async function slowly(by: Pick<Case, "browser" | "path">): Promise<Held> {
+  const [held] = await manySlowly(by, 1);
+  return held ?? expect.unreachable();
+}
+
+/** Begins uploads, all at once, and waits until each has its place. */
+async function manySlowly(by: Pick<Case, "browser" | "path">, count: number): Promise<Held[]> {
+  const files = async (): Promise<number> => (await rowsOf(by.browser.merchantId)).files;
+  const before = await files();
+  const held = Array.from({ length: count }, () => beginSlowly(by));
+  await expect.poll(files).toBe(before + count);
+  return held;
+}
+
+function beginSlowly({ browser, path }: Pick<Case, "browser" | "path">): Held {
   const bytes = pdfOfSize(400_000);
   const sending = httpRequest(`${service.origin}${path}/files`, {
     method: "POST",
@@ -268,9 +286,7 @@ async function slowly({ browser, path }: Pick<Case, "browser" | "path">): Promis
   const status = new Promise<number>((resolve, reject) => {
     sending.on("response", (response) => resolve(response.resume().statusCode ?? 0)).on("error", reject);
   });
-  const before = (await rowsOf(browser.merchantId)).files;
   sending.write(bytes.subarray(0, 200_000));
-  await expect.poll(async () => (await rowsOf(browser.merchantId)).files, { timeout: 5_000 }).toBe(before + 1);
   return {
     rest: () => {
       sending.end(bytes.subarray(200_000));
@@ -290,7 +306,7 @@ test("who loses the right while a file arrives has sent it for nothing", async (
   await it.browser.send("DELETE", `/portal/v1/team/${helperId}`);
   expect(await second.rest()).toBe(404);
   expect((await it.browser.get(it.path)).json.files).toEqual([]);
-  await expect.poll(() => rowsOf(it.merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
+  await expect.poll(() => rowsOf(it.merchantId), { timeout: 30_000 }).toEqual({ files: 0, pieces: 0 });
 });
 
 test("who proves who they are again while a file arrives has sent it all the same; who is signed out has not", async () => {
@@ -306,14 +322,12 @@ test("who proves who they are again while a file arrives has sent it all the sam
   expect((await other.get("/portal/v1/session")).status).toBe(401);
   await browser.send("DELETE", "/portal/v1/session");
   expect(await second.rest()).toBe(401);
-  await expect.poll(() => rowsOf(it.merchantId), { timeout: 5_000 }).toMatchObject({ files: 1 });
+  await expect.poll(() => rowsOf(it.merchantId), { timeout: 30_000 }).toMatchObject({ files: 1 });
 });
 
 test("two who send slowly leave room for the others", async () => {
   const [first, second] = [await disputed(), await disputed()];
-  const held: { rest(): Promise<number> }[] = [];
-  for (let n = 0; n < 9; n++) held.push(await slowly(first));
-  for (let n = 0; n < 7; n++) held.push(await slowly(second));
+  const held = [...(await manySlowly(first, 9)), ...(await manySlowly(second, 7))];
   const third = await disputed();
   expect((await upload(third, pdfOf("there is room"))).status).toBe(201);
   expect(outcome(await upload(second, pdfOf("too many")))).toBe("429 RATE_LIMITED");

@@ -141,15 +141,15 @@ test("the next batch is told with what it takes so far, and takes that", async (
     const found = await next();
     expect(found).toMatchObject([{ currency: "IDR", exponent: 2, payments: 2, is_least: false }]);
     return found;
-  }, 10_000);
+  }, 30_000);
   await client.post("/v1/sandbox/settlements/run", {});
   const [batch] = (await client.get("/v1/settlements")).json.data;
   expect([batch.net_minor, batch.payment_count]).toEqual([told[0].amount_minor, told[0].payments]);
   // What is frozen waits.
   await pay();
-  await vi.waitFor(async () => expect(await next()).toHaveLength(1), 10_000);
+  await vi.waitFor(async () => expect(await next()).toHaveLength(1), 30_000);
   await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
-  await vi.waitFor(async () => expect(await next()).toEqual([]), 10_000);
+  await vi.waitFor(async () => expect(await next()).toEqual([]), 30_000);
 });
 
 test("of more batches than are shown, the first ones are, and that there are more is said", async () => {

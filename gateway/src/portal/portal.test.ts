@@ -168,12 +168,12 @@ describe("the door", () => {
           asked.push(outcome(await owner.get("/portal/v1/team")));
           return asked.at(-1);
         },
-        { timeout: 5_000, interval: 50 },
+        { timeout: 30_000, interval: 50 },
       )
       .toBe("429 RATE_LIMITED");
     await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 100_000, suspended: true });
     await expect
-      .poll(async () => outcome(await owner.get("/portal/v1/payments")), { timeout: 5_000, interval: 50 })
+      .poll(async () => outcome(await owner.get("/portal/v1/payments")), { timeout: 30_000, interval: 50 })
       .toBe("403 MERCHANT_SUSPENDED");
     expect((await owner.get("/portal/v1/session")).status).toBe(200);
   });
@@ -306,11 +306,11 @@ describe("the audit", () => {
     const developer = await joins(service, merchantId, "developer");
     await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 1 });
     const pay = (): Promise<Answer> => developer.post("/portal/v1/payments", {});
-    await expect.poll(async () => outcome(await pay()), { timeout: 5_000, interval: 50 }).toBe("429 RATE_LIMITED");
+    await expect.poll(async () => outcome(await pay()), { timeout: 30_000, interval: 50 }).toBe("429 RATE_LIMITED");
     await pay();
     await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 100_000 });
     await expect
-      .poll(async () => (await owner.get("/portal/v1/audit")).status, { timeout: 5_000, interval: 50 })
+      .poll(async () => (await owner.get("/portal/v1/audit")).status, { timeout: 30_000, interval: 50 })
       .toBe(200);
     const { data } = (await owner.get("/portal/v1/audit")).json as { data: { status: number }[] };
     expect(data.filter(({ status }) => status === 429)).toEqual([]);

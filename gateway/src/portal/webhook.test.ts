@@ -44,7 +44,7 @@ const arrived = (): Received[] => receiver.received.filter((one) => one.path ===
 const trigger = async (type = "payment.succeeded"): Promise<string> => {
   const before = arrived().length;
   const answer = await owner.post("/portal/v1/sandbox/events/trigger", { type });
-  await vi.waitFor(() => expect(arrived().length).toBeGreaterThan(before), 5_000);
+  await vi.waitFor(() => expect(arrived().length).toBeGreaterThan(before), 30_000);
   return answer.json.event_id as string;
 };
 const listed = async (count: number, query = ""): Promise<Answer["json"]> =>
@@ -52,7 +52,7 @@ const listed = async (count: number, query = ""): Promise<Answer["json"]> =>
     const { json } = await owner.get(`${deliveries}${query}`);
     expect(json.data).toHaveLength(count);
     return json;
-  }, 5_000);
+  }, 30_000);
 
 describe("the address", () => {
   test("is in the audit without its path and query, which may hold a secret", async () => {
@@ -113,7 +113,7 @@ test("a rotated secret and the one before sign together, until the one before is
   expect(rotated.json.previous.until).toMatch(/Z$/);
   await trigger();
   expect(String(arrived().at(-1)?.headers["webhook-signature"]).split(" ")).toHaveLength(2);
-  await vi.waitFor(async () => expect((await owner.get(webhook)).json.previous.last_accepted_at).toMatch(/Z$/), 5_000);
+  await vi.waitFor(async () => expect((await owner.get(webhook)).json.previous.last_accepted_at).toMatch(/Z$/), 30_000);
   expect((await owner.send("DELETE", `${webhook}/previous`)).json.previous).toBeNull();
   await trigger();
   const last = arrived().at(-1) as Received;

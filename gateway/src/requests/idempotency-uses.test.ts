@@ -28,7 +28,7 @@ const inspect = (key: string, requests: number): Promise<Record<string, never>> 
       expect(json.requests).toBe(requests);
       return json;
     },
-    { timeout: 8_000 },
+    { timeout: 30_000 },
   );
 
 test("one key, used in every way", async () => {
@@ -94,7 +94,7 @@ test("each key is listed once, by its newest request; pages go on", async () => 
   const names = ({ data }: { data: { idempotency_key: string }[] }): string[] => data.map((one) => one.idempotency_key);
   await vi.waitFor(
     async () => expect(names(await list(""))).toEqual(["key-of-test-1", "key-of-test-3", "key-of-test-2"]),
-    { timeout: 8_000 },
+    { timeout: 30_000 },
   );
   const page = await list("limit=2");
   expect([names(page), page.has_more]).toEqual([["key-of-test-1", "key-of-test-3"], true]);

@@ -70,7 +70,7 @@ test("a database that hangs: at most a thousand wait, the rest is counted, and n
   const { log, sent, count } = logOn(() => hanging.promise);
   for (let n = 0; n < 20; n++) for (const merchant of merchants) note(log, merchant);
   expect(await count("dropped")).toBe(3_000);
-  await vi.waitFor(() => expect(sent).toEqual([{ name: "insert requests", rows: 100 }]), 10_000);
+  await vi.waitFor(() => expect(sent).toEqual([{ name: "insert requests", rows: 100 }]), 30_000);
   const stopped = log.stop();
   note(log, merchants[0]);
   expect(await count("dropped")).toBe(3_001);
@@ -93,7 +93,7 @@ test("large bodies fill it sooner: what waits has few bytes, too", async () => {
 test("a database that refuses: what was to be written is counted as dropped, and a stop ends", async () => {
   const { log, sent, count } = logOn(() => Promise.reject(new Error("no room")));
   for (const merchant of merchants.slice(0, 5)) note(log, merchant);
-  await vi.waitFor(async () => expect(await count("dropped")).toBe(5), 10_000);
+  await vi.waitFor(async () => expect(await count("dropped")).toBe(5), 30_000);
   await log.stop();
   expect(await count("written")).toBe(0);
   expect(sent.map(({ name }) => name)).toContain("add gaps of the request log");

@@ -379,7 +379,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
       const refused = await listen(client, { after, wait: "1" });
       expect([refused.status, refused.json.error?.code]).toEqual([429, "RATE_LIMITED"]);
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    }, 10_000);
+    }, 30_000);
     const { client: other } = await service.merchant();
     expect((await listen(other, { after, wait: "0" })).status).toBe(200);
     hangUp.abort();
@@ -435,11 +435,11 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     await vi.waitFor(async () => {
       const refused = await listen(late, { after, wait: "0" });
       expect([refused.status, refused.json.error?.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
-    }, 5_000);
+    }, 30_000);
     expect((await late.post("/v1/payments", paymentBody())).status).toBe(201);
     const begun = performance.now();
     await busy.stop();
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
     for (const answer of await Promise.all(waits)) expect([answer.status, answer.json.data]).toEqual([200, []]);
   });
 });

@@ -62,7 +62,7 @@ async function shop(of = service): Promise<Shop> {
 const at = ({ path }: Shop): Received[] => receiver.received.filter((delivery) => delivery.path === path);
 
 async function arrived(of: Shop, count: number): Promise<Received[]> {
-  await vi.waitFor(() => expect(at(of)).toHaveLength(count), 8_000);
+  await vi.waitFor(() => expect(at(of)).toHaveLength(count), 30_000);
   return at(of);
 }
 
@@ -112,7 +112,7 @@ async function attemptsOf({ merchantId }: Shop, count: number, of = service): Pr
     );
     expect(rows).toHaveLength(count);
     return rows;
-  }, 8_000);
+  }, 30_000);
 }
 
 const ownHeaders = ({ headers }: Received): Record<string, unknown> =>
@@ -196,7 +196,7 @@ async function realEvents(): Promise<{ type: string; data: Record<string, unknow
   await ask(`/v1/sandbox/settlements/${(batches as { uuid: string }[])[0]?.uuid}/pay`, {});
   await create({ expires_in: 60 });
   await advance(client, 61);
-  await vi.waitFor(() => expect(new Set(at(of).map(({ event }) => event.type)).size).toBe(eventTypes.length), 8_000);
+  await vi.waitFor(() => expect(new Set(at(of).map(({ event }) => event.type)).size).toBe(eventTypes.length), 30_000);
   return at(of).map(({ event }) => event as { type: string; data: Record<string, unknown> });
 }
 

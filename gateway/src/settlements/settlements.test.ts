@@ -563,7 +563,7 @@ where merchant_id = $1::uuid and environment = 'sandbox'`,
       const { json } = await client.get("/v1/sandbox/clock");
       expect(Date.parse(json.now) - before).toBeGreaterThanOrEqual(86_400_000);
     },
-    { timeout: 12_000, interval: 200 },
+    { timeout: 30_000, interval: 200 },
   );
 });
 

@@ -48,7 +48,7 @@ test(
   async () => {
     const incident = { title: "Work at the database", impact: "none", components: [], message: "It may go." };
     await service.operate("POST", "/incidents", incident);
-    await vi.waitFor(async () => expect((await shown()).incidents).toHaveLength(1), { timeout: 5_000, interval: 200 });
+    await vi.waitFor(async () => expect((await shown()).incidents).toHaveLength(1), { timeout: 30_000, interval: 200 });
 
     server.stop();
     const told = await vi.waitFor(
@@ -57,7 +57,7 @@ test(
         expect(status.from_memory).toBe(true);
         return status;
       },
-      { timeout: 15_000, interval: 200 },
+      { timeout: 30_000, interval: 200 },
     );
     expect(told.state).toBe("outage");
     expect(told.components[0]).toMatchObject({ component: "api", state: "outage", measured: "outage" });
@@ -77,7 +77,7 @@ test(
     expect(health.headers.get("link")).toBe('<https://status.example.com>; rel="status"');
 
     server.boot();
-    await vi.waitFor(async () => expect((await shown()).from_memory).toBe(false), { timeout: 15_000, interval: 200 });
+    await vi.waitFor(async () => expect((await shown()).from_memory).toBe(false), { timeout: 30_000, interval: 200 });
   },
 );
 

@@ -37,7 +37,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}) => fetch(service.origin + path, { headers });
 const shown = async () => statusSchema.parse(await (await get("/status.json")).json());
 /** A page is written once a second at most. */
-const later = async <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 10_000, interval: 100 });
+const later = async <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 30_000, interval: 100 });
 const incident = (changes: Record<string, unknown> = {}) => ({
   title: "Card payments fail",
   impact: "major",

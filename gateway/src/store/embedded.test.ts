@@ -98,7 +98,7 @@ test("the last process that uses the server stops it", async () => {
   await embedded.stop();
   expect(await run(embedded.url, "select 1 as one")).toEqual([{ one: 1 }]);
   await another.end();
-  await vi.waitFor(() => embedded.stop().then(() => expect(existsSync(pidFile())).toBe(false)), { timeout: 10_000 });
+  await vi.waitFor(() => embedded.stop().then(() => expect(existsSync(pidFile())).toBe(false)), { timeout: 30_000 });
   embedded = await startEmbedded(folder);
 });
 
@@ -107,7 +107,7 @@ test("a server that does not start again is tried by one call at a time", async 
   const [pid] = readFileSync(pidFile(), "utf8").split("\n");
   renameSync(control, `${control}.away`);
   process.kill(Number(pid), "SIGQUIT");
-  await vi.waitFor(() => expect(existsSync(pidFile())).toBe(false), { timeout: 10_000 });
+  await vi.waitFor(() => expect(existsSync(pidFile())).toBe(false), { timeout: 30_000 });
   const first = embedded.revive();
   expect(await Promise.race([embedded.revive(), first])).toBe(false);
   renameSync(`${control}.away`, control);

@@ -259,7 +259,7 @@ const asleep = (): Promise<number[]> =>
     return rows.map(({ pid }) => pid);
   });
 
-const untilAsleep = (): Promise<void> => vi.waitFor(async () => expect(await asleep()).toHaveLength(1), 10_000);
+const untilAsleep = (): Promise<void> => vi.waitFor(async () => expect(await asleep()).toHaveLength(1), 30_000);
 
 /** Cuts every connection of this database but our own, at once, as soon as a batch is in its slow insert. */
 const cutConnections = async (): Promise<void> => {
@@ -268,7 +268,7 @@ const cutConnections = async (): Promise<void> => {
 };
 
 /** Waits until the pool has noticed which of its connections are gone: a query may still meet a dead one until then. */
-const untilReconnected = (): Promise<unknown> => vi.waitFor(() => Promise.all([1, 2, 3, 4, 5, 6].map(stored)), 10_000);
+const untilReconnected = (): Promise<unknown> => vi.waitFor(() => Promise.all([1, 2, 3, 4, 5, 6].map(stored)), 30_000);
 
 /** A table whose insert takes a moment, so that something can happen between COMMIT sent and COMMIT answered. */
 const slowly = (seconds: number): typeof counters => ({

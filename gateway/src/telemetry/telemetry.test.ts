@@ -65,7 +65,7 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
   await vi.waitFor(
     async () =>
       expect((await readProcesses(database)).map(({ process_id }) => process_id)).toContain(sampler.own.processId),
-    10_000,
+    30_000,
   );
   return { sampler, metrics, circuits };
 }

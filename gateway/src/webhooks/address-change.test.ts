@@ -12,7 +12,7 @@ afterAll(stopRig);
 
 const at = (path: string): Received[] => rig.receiver.received.filter((delivery) => delivery.path === path);
 const arrived = (path: string, count: number): Promise<void> =>
-  vi.waitFor(() => expect(at(path)).toHaveLength(count), 5_000);
+  vi.waitFor(() => expect(at(path)).toHaveLength(count), 30_000);
 const advance = (client: Client, seconds: number) => client.post("/v1/sandbox/clock/advance", { seconds });
 
 let shops = 0;
@@ -110,7 +110,7 @@ test("a delivery that a process wrote for the old address after the change is mo
       ]),
     );
     expect(moved.rowCount).toBe(1);
-  }, 10_000);
+  }, 30_000);
   await advance(client, 31);
   await arrived(after.path, 1);
   expect(at(before.path)).toHaveLength(1);

@@ -15,7 +15,7 @@ import { nextStep } from "./delivery-attempt.ts";
 
 const LADDER = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200];
 /** How long anything is waited for that is sure to come. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 /** No call ends by itself while a test waits: what comes meanwhile has not waited for one that hangs. */
 const patient = { ...timing, deadlineMs: 3_600_000, bodyMs: 3_600_000 };
 const config = { webhookAllowHosts: new Set(["localhost"]) };

@@ -36,12 +36,12 @@ describe("lists", () => {
     const of = await shop(rig.service, path);
     const reference = await create(of.client, { metadata: { table: "4" } });
     await simulate(of.client, reference);
-    await vi.waitFor(() => expect(at(path)).toHaveLength(2), 5_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(2), 30_000);
     const [newest] = await vi.waitFor(async () => {
       const found = await events(of, "?delivery=delivered");
       expect(found.map(({ type }) => type)).toEqual(["payment.succeeded", "payment.created"]);
       return found;
-    }, 5_000);
+    }, 30_000);
     const { delivery, ...envelope } = newest;
     expect(envelope).toEqual(at(path).find(({ event }) => event.type === "payment.succeeded")?.event);
     expect(delivery).toEqual({

@@ -121,7 +121,7 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await vi.waitFor(() => expect(at(path)).toHaveLength(1), 15_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(1), 30_000);
     await register(of, "/200/held-moved");
     expect((await resend(of, id)).delivery).toMatchObject({
       state: "pending",
@@ -322,7 +322,7 @@ describe("the same request again", () => {
           return number % 4 === 3 ? resendMany(other, { event_ids: [id] }) : resend(number % 2 === 0 ? of : other, id);
         }),
       );
-      await vi.waitFor(async () => expect((await read(of, id)).delivery.state).toBe("delivered"), 15_000);
+      await vi.waitFor(async () => expect((await read(of, id)).delivery.state).toBe("delivered"), 30_000);
       const { delivery } = await read(of, id);
       expect(delivery.attempts).toBeGreaterThan(1);
       const numbers = Array.from({ length: delivery.attempts }, (_, at) => at + 1);
@@ -409,9 +409,9 @@ describe("many at once", () => {
     const path = "/200/sent";
     const of = await shop(rig.service, path);
     for (let count = 0; count < 3; count++) await create(of.client);
-    await vi.waitFor(async () => expect(await ids(of, "?delivery=delivered")).toHaveLength(3), 15_000);
+    await vi.waitFor(async () => expect(await ids(of, "?delivery=delivered")).toHaveLength(3), 30_000);
     expect(await resendMany(of, { since: "2020-01-01", state: "delivered" })).toMatchObject({ resent: 3 });
-    await vi.waitFor(() => expect(at(path)).toHaveLength(6), 15_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(6), 30_000);
     expect(
       at(path)
         .map(attemptOf)

@@ -46,7 +46,7 @@ async function shop(path: string) {
   const next = async (): Promise<Received> => {
     const before = at(path).length;
     expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
-    await vi.waitFor(() => expect(at(path)).toHaveLength(before + 1), 5_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(before + 1), 30_000);
     return at(path).at(-1) as Received;
   };
   return { client, merchantId, secret: secret as string, next };
@@ -78,7 +78,7 @@ test("after a rotation either secret verifies, until the overlap is over, and th
   expect([isGenuine(during, fresh), isGenuine(during, old)]).toEqual([true, false]);
   const view = (): Promise<Answer["json"]> =>
     service.operate("GET", `/merchants/${merchantId}/webhook?environment=sandbox`);
-  await vi.waitFor(async () => expect((await view()).previous.last_accepted_at).toMatch(/Z$/), 5_000);
+  await vi.waitFor(async () => expect((await view()).previous.last_accepted_at).toMatch(/Z$/), 30_000);
   // Both signatures were there: which one the receiver verified, nobody knows.
   expect((await view()).previous).toMatchObject({ last_needed_at: null, last_not_needed_at: null });
   await asOwner(service.database, async (owner) => {
@@ -91,7 +91,7 @@ test("after a rotation either secret verifies, until the overlap is over, and th
       uuidOf(merchantId),
     ]);
   });
-  await vi.waitFor(async () => expect(signatures(await next())).toHaveLength(1), 5_000);
+  await vi.waitFor(async () => expect(signatures(await next())).toHaveLength(1), 30_000);
   expect((await view()).previous).toBeNull();
 });
 
@@ -114,7 +114,7 @@ test("history is forgotten after its days by the book's clock, what waits is not
   const { reference } = (await client.post("/v1/payments", paymentBody({ callback_url: receiver.url("/history/own") })))
     .json;
   await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
-  await vi.waitFor(() => expect(at("/history/own")).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(at("/history/own")).toHaveLength(2), 30_000);
   const database = openDatabase(service.database);
   const count = async (table: string): Promise<number> => {
     const [row] = await database.query<{ n: bigint }>({
@@ -123,7 +123,7 @@ test("history is forgotten after its days by the book's clock, what waits is not
     });
     return Number(row?.n);
   };
-  await vi.waitFor(async () => expect(await count("delivery_attempts")).toBe(3), 5_000);
+  await vi.waitFor(async () => expect(await count("delivery_attempts")).toBe(3), 30_000);
   await forgetHistory(database, systemClock.now() + 29 * 86_400 * SECOND, 30);
   expect(await count("events")).toBe(3);
   await asOwner(service.database, (owner) =>
