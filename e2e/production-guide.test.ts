@@ -95,6 +95,46 @@ describe("the archive of the log", () => {
   });
 });
 
+describe("what makes the archive smaller", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gerbang-archive-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const segment = (number: number, timeline = 1): string =>
+    [timeline, 0, number].map((part) => part.toString(16).toUpperCase().padStart(8, "0")).join("");
+  const others = ["00000002.history", `${segment(1)}.part`, `${segment(2)}.00000028.backup`];
+
+  /** Runs the commands of the guide on an archive of twelve segments. Gives what is left, and removes it. */
+  function left(): string[] {
+    const [, commands = ""] = /### The archive\n[^]*?```sh\n([^]*?)```/.exec(guide) ?? [];
+    mkdirSync(join(folder, "wal"));
+    const segments = [...Array.from({ length: 10 }, (_, number) => segment(number)), segment(10, 2), segment(11, 2)];
+    for (const name of [...segments, ...others]) writeFileSync(join(folder, "wal", name), "");
+    const here = commands.replaceAll("/var/backups/gerbang", folder).replaceAll("sudo -u postgres ", "");
+    expect(spawnSync("bash", ["-euo", "pipefail", "-c", here]).status).toBe(0);
+    const names = readdirSync(join(folder, "wal")).toSorted();
+    rmSync(join(folder, "wal"), { recursive: true });
+    return names;
+  }
+
+  test("removes nothing without a base backup", () => {
+    expect(left()).toHaveLength(12 + others.length);
+  });
+
+  test("removes the segments from before the oldest base backup, and nothing else", () => {
+    for (const [name, first] of [
+      ["base-2026-11-21", segment(8)],
+      ["base-2026-11-28", segment(11, 2)],
+    ] as const) {
+      mkdirSync(join(folder, name));
+      writeFileSync(
+        join(folder, name, "backup_label"),
+        `START WAL LOCATION: 0/8000028 (file ${first})\nCHECKPOINT LOCATION: 0/8000080\n`,
+      );
+    }
+    const kept = [segment(8), segment(9), segment(10, 2), segment(11, 2), ...others];
+    expect(left()).toEqual(kept.toSorted());
+  });
+});
+
 describe.runIf(possible)("the production guide", () => {
   let place: string;
   let server: PostgresServer;
