@@ -87,8 +87,7 @@ export function createOperatorListener(
   const approvals = new Approvals({ database, audit, clock, log });
   const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
   const replays = new BookReplays({ database, clock, log });
-  const parts = { audit, refusals, tokens, approvals, streams, replays };
-  const endpoints = operatorSurface(foundation, rooms, parts);
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams, replays });
   approvals.runs.serve(endpoints);
   const access = consoleAccess(foundation, rooms);
   const door = openConsole(server, foundation, rooms, access);

@@ -114,6 +114,8 @@ const paidHasTransaction = (value: Paid): boolean => (value.status === "paid") =
 const needsTransaction = { path: ["transaction"], message: "belongs to status paid, and to no other" };
 
 const fieldName = /^[a-z][a-z0-9_]{0,39}$/;
+/** The largest QR code holds 2,331 bytes when it can lose a seventh of its area. */
+const isDrawable = (text: string): boolean => Buffer.byteLength(text) <= 2_331;
 const instructionsSchema = z
   .object({
     type: z.enum(["qr_string", "va_number", "bank_account", "redirect"]),
@@ -122,7 +124,8 @@ const instructionsSchema = z
   })
   .catchall(z.string().max(4096))
   .refine((fields) => Object.keys(fields).length <= 20, "has more than 20 fields")
-  .refine((fields) => Object.keys(fields).every((name) => fieldName.test(name)), "has a field of a strange name");
+  .refine((fields) => Object.keys(fields).every((name) => fieldName.test(name)), "has a field of a strange name")
+  .refine(({ type, value }) => type !== "qr_string" || isDrawable(value), "fits into no QR code");
 
 // Responses may gain fields: unknown ones are ignored. Callbacks are strict, because Gerbang would read no added field.
 export const paymentAnswerSchema = z

@@ -297,6 +297,10 @@ const wrongAnswers: [string, Answering][] = [
   ["instructions of another method", json(200, { ...waiting, instructions: { ...instructions, type: "va_number" } })],
   ["instructions without their field", json(200, { ...waiting, instructions: { ...instructions, qr_string: "" } })],
   ["instructions with a number", json(200, { ...waiting, instructions: { ...instructions, fee: 1 } })],
+  [
+    "a QR code that none can draw",
+    json(200, { ...waiting, instructions: { ...instructions, value: "é".repeat(1_166) } }),
+  ],
   ["instructions without an end", json(200, { ...waiting, instructions: { ...instructions, expires_at: "soon" } })],
   ["a status that does not exist", json(200, { ...waiting, status: "done" })],
   ["paid without money", json(200, { ...waiting, status: "paid" })],

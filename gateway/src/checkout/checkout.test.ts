@@ -82,6 +82,10 @@ test("the longest code has few bytes in a page", () => {
   expect(pageText(qrSvg(longest, "QR")).length).toBeLessThan(16_000);
 });
 
+test("the most that an acquirer may name as a code is drawn, in bytes too", () => {
+  for (const text of ["x".repeat(2_331), "é".repeat(1_165)]) expect(qrPng(text).length).toBeGreaterThan(1_000);
+});
+
 test("a code as a file is the code as lines, pixel by pixel", () => {
   const text = "00020101021226650016ID.CO.EXAMPLE.WWW";
   const png = qrPng(text);

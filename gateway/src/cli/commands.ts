@@ -129,8 +129,7 @@ export function openapiCommand({ operator, portal, postman }: Documents): Promis
     roles: new Set(),
   });
   if (postman) {
-    const collection = postmanCollection(JSON.parse(app.contract) as Json);
-    process.stdout.write(`${JSON.stringify(collection, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(postmanCollection(JSON.parse(app.contract) as Json), null, 2)}\n`);
   } else {
     process.stdout.write(operator ? app.operatorContract : portal ? app.portalContract : app.contract);
   }

@@ -94,8 +94,7 @@ function fromBase64(text: string): Buffer | undefined {
 
 /** The bytes that programs get when they decode the secret as base64 or hexadecimal, with or without its prefix. */
 function decodings(secret: string): Buffer[] {
-  const rest = withoutBeginning(secret);
-  const texts = [secret, rest];
+  const texts = [secret, withoutBeginning(secret)];
   return [
     ...texts.map((text) => Buffer.from(text, "base64")),
     ...texts.map((text) => Buffer.from(text.replaceAll(/[^A-Za-z0-9+/=]/g, ""), "base64")),
