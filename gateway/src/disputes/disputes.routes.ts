@@ -82,8 +82,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       },
       command(call, { outcome, dispute }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: dispute?.paymentReference };
-        const command = resolveDispute(call, key, outcome);
-        return answering(command, (resolved) => reply(200, disputeView(resolved)));
+        return answering(resolveDispute(call, key, outcome), (resolved) => reply(200, disputeView(resolved)));
       },
     }),
   ];

@@ -60,6 +60,8 @@ export interface Foreseen {
   judgedMinor?: Minor | undefined;
   /** The postings of the journal that the change would make. */
   postings?: readonly Posting[] | undefined;
+  /** Throws the fault with which these balances, by account and currency, would let it fail. */
+  refuseUnfunded?: (balances: ReadonlyMap<string, Minor>) => void;
 }
 
 /** Throws APPROVAL_CLOSED when a change would now do something else than what was asked for, which is what a second operator reads. */

@@ -122,8 +122,7 @@ function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
       success,
       errors,
       async handle({ params, operator, body }) {
-        const decided = await approvals.approve(params.uuid ?? "", operator, body.note);
-        return reply(200, approvalView(decided));
+        return reply(200, approvalView(await approvals.approve(params.uuid ?? "", operator, body.note)));
       },
     }),
     operatorEndpoint({

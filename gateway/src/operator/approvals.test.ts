@@ -278,6 +278,18 @@ describe("a refund for which the policy demands two", () => {
     expect(outcomeOf(asked)).toBe("403 WALLET_FROZEN");
   });
 
+  test("says that its merchant's funds do not cover it any more", async () => {
+    const client = await service.client((await service.merchant()).merchantId);
+    const [reference, other] = [await paid(client), await paid(client)];
+    const { uuid } = (await refund(reference, by("sari"))).json.approval;
+    const seen = async () => (await ask("GET", `/approvals/${uuid}`, by("budi"))).json.would_fail;
+    expect(await seen()).toBeNull();
+    await client.post("/v1/refunds", { payment_reference: other, amount_minor: AMOUNT });
+    expect(await seen()).toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+    expect((await approve(uuid, by("budi"))).json.result.body.error.code).toBe("INSUFFICIENT_FUNDS");
+    expect(await refunded(client, reference)).toBe(0);
+  });
+
   test("is refused with a note by another one, and taken back by who asked alone", async () => {
     const first = await waiting();
     expect(outcomeOf(await ask("POST", `/approvals/${first.uuid}/refuse`, { ...by("sari"), body: {} }))).toBe(

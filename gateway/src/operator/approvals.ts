@@ -288,7 +288,9 @@ export class Approvals {
       if (asked !== undefined) refuseChanged(asked, foreseen);
       const { postings = [], book } = foreseen ?? {};
       const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
-      return { foreseen, effects: effectsOf(postings, balancesOf(rows)), would_fail: null };
+      const balances = balancesOf(rows);
+      foreseen?.refuseUnfunded?.(balances);
+      return { foreseen, effects: effectsOf(postings, balances), would_fail: null };
     } catch (error) {
       return { foreseen: undefined, effects: [], would_fail: refusalOf(error) };
     }

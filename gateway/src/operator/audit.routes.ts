@@ -104,8 +104,7 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
         const { starting_after: after } = query;
         if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const found = await refusals.list(after, limit + 1);
-        return page(found, limit, refusalView, (one) => one.refusalId);
+        return page(await refusals.list(after, limit + 1), limit, refusalView, (one) => one.refusalId);
       },
     }),
     operatorEndpoint({

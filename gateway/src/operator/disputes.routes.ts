@@ -205,8 +205,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
         const due = parseWireTime(text);
         if (!due || due.wholeDay)
           throw validationFault("evidence_due_at", text, "must be a timestamp such as 2026-11-21T12:00:00Z");
-        const command = moveEvidenceDue(owner, key, due.at);
-        return reply(200, disputeView(await lanes.move(owner.book.merchantId, command)));
+        return reply(200, disputeView(await lanes.move(owner.book.merchantId, moveEvidenceDue(owner, key, due.at))));
       },
     }),
     operatorEndpoint({
@@ -219,8 +218,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       success: { description: "The dispute, under review.", schema: disputeSchema },
       async handle({ params, body }) {
         const { owner, key } = await find(params);
-        const command = submitEvidence(owner, key, body);
-        return reply(200, disputeView(await lanes.move(owner.book.merchantId, command)));
+        return reply(200, disputeView(await lanes.move(owner.book.merchantId, submitEvidence(owner, key, body))));
       },
     }),
   ];

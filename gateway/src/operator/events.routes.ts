@@ -79,8 +79,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       success: { description: "The event; its delivery is due.", schema: eventSchema },
       async handle({ params }) {
         const { book, merchant, event } = await find(params);
-        const command = resendEvent({ merchant, book }, event);
-        return reply(200, eventView(await lanes.move(book.merchantId, command)));
+        return reply(200, eventView(await lanes.move(book.merchantId, resendEvent({ merchant, book }, event))));
       },
     }),
     operatorEndpoint({
@@ -98,8 +97,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       async handle({ params, body }) {
         const { book, merchant } = await findBook(directory, params);
         const choice = await selectEventsToResend(database, book, body);
-        const command = resendEvents({ merchant, book }, choice.chosen);
-        return resentReply(await lanes.move(book.merchantId, command), choice);
+        return resentReply(await lanes.move(book.merchantId, resendEvents({ merchant, book }, choice.chosen)), choice);
       },
     }),
   ];

@@ -81,8 +81,7 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       success: { status: 201, description: "The merchant and its webhook secrets.", schema: createdMerchantSchema },
       async handle({ body }) {
         const { merchantId, webhookSecrets } = await merchants.create(body.name);
-        const merchant = await required(merchants, merchantId);
-        return reply(201, { ...merchantView(merchant), webhook_secrets: webhookSecrets });
+        return reply(201, { ...merchantView(await required(merchants, merchantId)), webhook_secrets: webhookSecrets });
       },
     }),
     operatorEndpoint({

@@ -15,7 +15,14 @@ import { paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { createdRefundView } from "../refunds/refund.ts";
 import { refundErrors } from "../refunds/refunds.schema.ts";
-import { type RefundParts, createRefund, refundAmount, refuseWithoutWallet, remainingOf } from "../refunds/refunds.ts";
+import {
+  type RefundParts,
+  createRefund,
+  refundAmount,
+  refuseUnfunded,
+  refuseWithoutWallet,
+  remainingOf,
+} from "../refunds/refunds.ts";
 import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -196,6 +203,7 @@ function foreseenRefund(
     amount: { amountMinor, currency },
     judgedMinor: payment.amountMinor - remainingOf(payment) + amountMinor,
     postings: refundPostings(gatewayCode, { currency, amountMinor }),
+    refuseUnfunded: (of) => refuseUnfunded(amountMinor, (account) => of.get(`${account} ${currency}`) ?? 0n),
   };
 }
 

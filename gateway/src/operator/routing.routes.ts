@@ -62,8 +62,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(String(after));
         const limit = limitOf(query);
-        const rows = await ruleSets.list(after, limit + 1);
-        return page(rows, limit, summaryView, (row) => String(row.version));
+        return page(await ruleSets.list(after, limit + 1), limit, summaryView, (row) => String(row.version));
       },
     }),
     operatorEndpoint({

@@ -80,8 +80,7 @@ function programEndpoints({ devices, directory, baseUrl, portalUrl }: DeviceEndp
       body: pollDeviceSchema,
       success: { description: "What became of it.", schema: polledDeviceSchema },
       async handle({ body, origin }) {
-        const polled = await devices.poll(body.device_code, origin);
-        return reply(200, await answerTo(polled));
+        return reply(200, await answerTo(await devices.poll(body.device_code, origin)));
       },
     }),
   ];

@@ -94,8 +94,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       },
       command(call, { outcome, refund }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: refund?.paymentReference };
-        const command = completeRefund(call, key, outcome);
-        return answering(command, (completed) => reply(200, refundView(completed)));
+        return answering(completeRefund(call, key, outcome), (completed) => reply(200, refundView(completed)));
       },
     }),
   ];

@@ -151,13 +151,15 @@ function fundedAmount(
   const { book, currency } = payment;
   const amount = refundAmount(payment, body, acquirer);
   refuseWithoutWallet(merchant.settings, currency);
-  // A merchant's balance is a credit balance, so it is negative in the ledger.
-  const available = -balanceOf(set, book, accounts.available, currency);
-  if (available < amount) {
-    const held = -balanceOf(set, book, accounts.held, currency);
-    throw new Fault(available + held >= amount ? "DISPUTE_LOCKED" : "INSUFFICIENT_FUNDS");
-  }
+  refuseUnfunded(amount, (account) => balanceOf(set, book, account, currency));
   return amount;
+}
+
+/** Throws DISPUTE_LOCKED or INSUFFICIENT_FUNDS for a refund of more than is available. A merchant's balances are credits: below zero in the ledger. */
+export function refuseUnfunded(amount: Minor, balance: (account: string) => Minor): void {
+  const available = -balance(accounts.available);
+  if (available >= amount) return;
+  throw new Fault(available - balance(accounts.held) >= amount ? "DISPUTE_LOCKED" : "INSUFFICIENT_FUNDS");
 }
 
 function gatewayOf(payment: Payment): string {

@@ -16,8 +16,7 @@ export async function keyChanges(
   if (after !== undefined && (await database.query(selectKeyChange(key, after))).length === 0)
     throw unknownCursor(after);
   const limit = limitOf(query);
-  const rows = await database.query(selectKeyChanges(key, after, limit + 1));
-  return page(rows, limit, view, requestOf);
+  return page(await database.query(selectKeyChanges(key, after, limit + 1)), limit, view, requestOf);
 }
 
 function view(row: Row): Record<string, unknown> {

@@ -81,8 +81,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       ],
       body: { schema: nothing, order: [] },
       command(call) {
-        const command = runNow(call);
-        return answering(command, (formed) => reply(200, { data: formed.map(settlementView) }));
+        return answering(runNow(call), (formed) => reply(200, { data: formed.map(settlementView) }));
       },
     }),
     writeEndpoint({
@@ -95,8 +94,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       success: { description: "The batch after it.", schema: settlementSchema },
       body: { schema: nothing, order: [] },
       command(call) {
-        const command = paySettlement(call, call.params.uuid ?? "");
-        return answering(command, (paid) => reply(200, settlementView(paid)));
+        return answering(paySettlement(call, call.params.uuid ?? ""), (paid) => reply(200, settlementView(paid)));
       },
     }),
   ];
