@@ -298,6 +298,15 @@ describe("systemd", () => {
     for (const other of rest) expect(other).toBe(first);
   });
 
+  test("commands run by hand have the folder and the secrets of the service", () => {
+    const guide = readFileSync(join(root, "docs/guides/production.md"), "utf8");
+    const [by = ""] = /^service\(\) \{[^]*?^\}$/m.exec(guide) ?? [];
+    const given = [...read("systemd/gerbang-worker.service").matchAll(/^Environment=(?!PORT)(.+)$/gm)];
+    expect(given.length).toBeGreaterThan(3);
+    for (const [, line = ""] of given)
+      expect(by).toContain(`    ${line.replace("%S", "/var/lib").replace("%d", "/etc/gerbang/secrets")}\n`);
+  });
+
   test("the dump has the same hardening, but that it is PostgreSQL's user and leaves its shared memory alone", () => {
     const own = /^(User|Group|StateDirectory|StateDirectoryMode|ReadWritePaths|RemoveIPC|RestrictAddressFamilies)=/;
     const shared = (name: string): string[] =>

@@ -55,6 +55,16 @@ test.for([
   expect(said).toContain(`  - ${expected}`);
 });
 
+test.each([
+  ["names none, or does not exist", undefined],
+  ["names rimba", [profile("https://rimba.example")]],
+])("asked about an acquirer that is not there, it tells which file it read, and that it %s", async (said, list) => {
+  const data = mkdtempSync(join(folder, "data-"));
+  if (list) writeFileSync(join(data, "acquirers.json"), JSON.stringify(list));
+  const { code, stderr } = await gerbang(["provider", "check", "--code", "samba"], { GERBANG_DATA: data });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${join(data, "acquirers.json")} has no samba: it ${said}.\n` });
+});
+
 test("a master key is 64 hex digits or the base64 of 32 bytes, and nothing else", () => {
   const bytes = Buffer.alloc(32, 7);
   for (const key of [bytes.toString("hex"), bytes.toString("hex").toUpperCase(), bytes.toString("base64")]) {

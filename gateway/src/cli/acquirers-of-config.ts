@@ -24,14 +24,19 @@ export function readConfigAndAcquirers(environment?: Record<string, string | und
   return { config, acquirers };
 }
 
+export function acquirersFileOf({ acquirersFile, dataDirectory }: Omit<FilesOfConfig, "production">): string {
+  return acquirersFile ?? join(dataDirectory, "acquirers.json");
+}
+
 interface Read {
   acquirers: OpenAcquirer[];
   problems: string[];
 }
 
 /** Reads the file of acquirers and opens each. Problems name their places and contain no secret. */
-function readEntries({ acquirersFile, dataDirectory, production }: FilesOfConfig): Read {
-  const file = acquirersFile ?? join(dataDirectory, "acquirers.json");
+function readEntries(files: FilesOfConfig): Read {
+  const { acquirersFile, production } = files;
+  const file = acquirersFileOf(files);
   const spoilt = (...problems: string[]): Read => ({ acquirers: [], problems });
   if (!existsSync(file)) return acquirersFile === undefined ? spoilt() : spoilt(`ACQUIRERS_FILE: there is no ${file}`);
   let value: unknown;

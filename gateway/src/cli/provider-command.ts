@@ -1,5 +1,5 @@
 // The commands about one provider: they check its keys, and whether it may be trusted with money.
-import { readConfigAndAcquirers } from "./acquirers-of-config.ts";
+import { acquirersFileOf, readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { UsageError } from "./command.ts";
 import { say } from "./say.ts";
 import type { AcquirerCalls } from "../acquirers/acquirer.ts";
@@ -12,13 +12,13 @@ const CLOCK_MS = 60_000;
 
 /** The acquirer with this code, which the caller has to close. Throws `ConfigError` when there is none. */
 async function acquirerOf(code: string): Promise<OpenAcquirer & { calls: AcquirerCalls }> {
-  const { acquirers } = readConfigAndAcquirers();
+  const { config, acquirers } = readConfigAndAcquirers();
   const found = acquirers.find((acquirer) => acquirer.code === code);
   await Promise.all(acquirers.filter((acquirer) => acquirer !== found).map((other) => other.close()));
   if (!found?.calls) {
     const codes = acquirers.map((acquirer) => acquirer.code);
-    const there = codes.length === 0 ? "it names none" : `it names ${codes.join(", ")}`;
-    throw new ConfigError(`acquirers.json has no ${code}: ${there}.`);
+    const there = codes.length === 0 ? "it names none, or does not exist" : `it names ${codes.join(", ")}`;
+    throw new ConfigError(`${acquirersFileOf(config)} has no ${code}: ${there}.`);
   }
   return { ...found, calls: found.calls };
 }
