@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { words } from "../gateway/src/checkout/words.ts";
 import { disputeTransitions } from "../gateway/src/disputes/dispute.ts";
 import { transitions } from "../gateway/src/payments/states.ts";
 import { sign } from "../sdk/src/verify.ts";
@@ -531,6 +532,20 @@ test.each(["five-minutes", "payers-page", "webhooks"])(
     expect(of(`${page}.id.md`)).toEqual(of(`${page}.md`));
   },
 );
+
+test.each([
+  ["payers-page.md", "five-minutes.md", words.en],
+  ["payers-page.id.md", "five-minutes.id.md", words.id],
+] as const)("%s and %s name what the payer's page says and its buttons in its own words", (page, tutorial, its) => {
+  const [text, steps] = [page, tutorial].map((name) =>
+    readFileSync(new URL(`../docs/guides/${name}`, import.meta.url), "utf8"),
+  ) as [string, string];
+  const said = Object.values(its.faces).map((face) => face.split(".")[0]);
+  for (const face of [...said, its.errors.lost.title, its.errors.busy.title])
+    expect(text).toMatch(new RegExp(`^\\|[^|]*\\b${face}\\b[^|]*\\|`, "im"));
+  for (const button of [its.approve, its.decline]) expect(text).toContain(`**${button}**`);
+  expect(steps).toContain(`**${its.approve}**`);
+});
 
 test.each([
   "five-minutes.md",
