@@ -224,6 +224,16 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     for (const [, owed, ...rest] of told) expect(rest.reduce((sum: number, one) => sum + Number(one), 0)).toBe(owed);
   });
 
+  /** What sample data names, in the receiver test and elsewhere. */
+  const sample = { reference_id: "sample-order", payment_reference: "pay_01m8qbmctgfhs808ebpxn46v7j", sample: true };
+
+  /** Delivers an event to the shop; gives the status of its answer. */
+  async function deliver(type: string, data: object): Promise<number> {
+    const secret = await follower.type('printf %s "$GERBANG_WEBHOOK_SECRET"');
+    const { body, headers } = await sign({ secret, event: { id: "evt_1", type, data } });
+    return (await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", headers, body })).status;
+  }
+
   /** Presses the button of the shop's first page. */
   async function pressBuy(): Promise<Response> {
     const shop = `http://localhost:${follower.port}`;
@@ -302,6 +312,24 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       body: new URLSearchParams({ order: missed }),
     });
     await follower.sees(`${missed} is paid`);
+    // A refund that is told before its payment; and sample data, which is about a payment that nobody has.
+    const overtaken = newOrder();
+    const given = (await client.post("/v1/payments", { ...body, reference_id: overtaken })).json;
+    await client.post(`/v1/sandbox/payments/${given.reference}/simulate`, { outcome: "succeeded" });
+    const back = (await client.post("/v1/refunds", { payment_reference: given.reference })).json;
+    const [{ id: last }] = (await client.get("/v1/events?type=refund.succeeded&limit=1")).json.data;
+    await follower.sees(last);
+    await fetch(`http://localhost:${follower.port}/orders`, {
+      method: "POST",
+      body: new URLSearchParams({ order: overtaken }),
+      redirect: "manual",
+    });
+    expect(await deliver("refund.succeeded", back)).toBe(200);
+    expect(await deliver("payment.succeeded", { ...given, status: "succeeded" })).toBe(200);
+    expect(await (await fetch(`http://localhost:${follower.port}/orders/${overtaken}`)).text()).toContain(
+      "is refunded",
+    );
+    expect(await deliver("refund.succeeded", { ...back, ...sample })).toBe(200);
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
     expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
@@ -451,18 +479,15 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       expect((await refund(newOrder())).status).toBe(409);
       const partly = await refund(waits);
       expect([partly.status, await partly.text()]).toEqual([409, expect.stringContaining("REFUND_EXCEEDS_PAYMENT")]);
+      expect(await deliver("refund.succeeded", { ...sample, status: "succeeded" })).toBe(200);
       const forged = await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" });
       expect([forged.status, (await fetch(`${shop}/orders/order-..%2F..%2Fetc`)).status]).toEqual([401, 404]);
       expect((await press("../../etc/passwd")).status).toBe(404);
       // A server with several workers: of equal deliveries at one moment one changes the order.
       await follower.stopPrograms();
       await follower.start(`export PHP_CLI_SERVER_WORKERS=4; ${start}`);
-      const secret = await follower.type('printf %s "$GERBANG_WEBHOOK_SECRET"');
-      const deliver = async (id: string): Promise<number> => {
-        const event = { id: "evt_1", type: "payment.succeeded", data: { reference_id: id, status: "succeeded" } };
-        const { body, headers } = await sign({ secret, event });
-        return (await fetch(`${shop}/webhooks`, { method: "POST", headers, body })).status;
-      };
+      const pay = (id: string): Promise<number> =>
+        deliver("payment.succeeded", { reference_id: id, status: "succeeded" });
       const opened = (): string => {
         const id = newOrder();
         writeFileSync(join(follower.shop, "orders", id), "open");
@@ -477,14 +502,14 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       ]);
       await once(other.stdout, "data");
       let isAnswered = false;
-      const answer = deliver(held).finally(() => (isAnswered = true));
+      const answer = pay(held).finally(() => (isAnswered = true));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(isAnswered).toBe(false);
       other.stdin.end("\n");
       expect(await answer).toBe(200);
       // Equal deliveries at one moment: one says it.
       const equal = opened();
-      expect(await Promise.all([1, 2, 3, 4].map(() => deliver(equal)))).toEqual([200, 200, 200, 200]);
+      expect(await Promise.all([1, 2, 3, 4].map(() => pay(equal)))).toEqual([200, 200, 200, 200]);
       expect(readFileSync(join(follower.shop, "orders", equal), "utf8")).toBe("paid");
       await follower.sees(`${equal} is paid`);
       expect(follower.printed.split(`${equal} is paid`)).toHaveLength(2);
