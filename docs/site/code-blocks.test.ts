@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { stripTypeScriptTypes } from "node:module";
 import { expect, test } from "vitest";
-import { languageOf } from "./highlight.ts";
+import { highlighted, languageOf } from "./highlight.ts";
 import { allPages } from "./site.ts";
 
 interface Block {
@@ -47,6 +47,21 @@ function saidBy(program: string, args: string[], input: string): string | undefi
 test("there are blocks to read", () => {
   expect(inLanguage("bash").length).toBeGreaterThan(50);
   expect(inLanguage("json").length).toBeGreaterThan(50);
+});
+
+test("the reader's own address replaces the whole of an address, never the beginning of another one", () => {
+  const filled = (code: string): string =>
+    highlighted(code, "sh")
+      .replaceAll(/<span data-fill="root">[^<]*<\/span>/g, "HERE")
+      .replaceAll(/<[^>]+>/g, "");
+  expect(filled('curl "https://pay.example/v1"; open https://pay.example')).toBe("curl &quot;HERE/v1&quot;; open HERE");
+  const others = [
+    "https://pay.example.com/acquirers/stripe/callbacks",
+    "https://pay.examples",
+    "https://pay.example-b.id",
+  ];
+  expect(others.map(filled)).toEqual(others);
+  expect(blocks.filter(({ code }) => /HERE(?:[\w-]|\.\w)/.test(filled(code)))).toEqual([]);
 });
 
 test("JSON is JSON", () => {

@@ -14,7 +14,7 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import { CLIENT_ID, ROOT } from "./code/request.ts";
+import { CLIENT_ID, ROOT, ROOTS } from "./code/request.ts";
 import { escaped } from "./html.ts";
 
 const known = { bash, css, diff, go, http, ini, json, nginx, php, python, sql, typescript, xml, yaml };
@@ -44,5 +44,5 @@ export function highlighted(code: string, info: string): string {
   const html = language in known ? hljs.highlight(code, { language, ignoreIllegals: true }).value : escaped(code);
   return html
     .replaceAll(CLIENT_ID, `<span data-fill="client-id">${CLIENT_ID}</span>`)
-    .replaceAll(ROOT, `<span data-fill="root">${ROOT}</span>`);
+    .replaceAll(ROOTS, `<span data-fill="root">${ROOT}</span>`);
 }

@@ -1,5 +1,5 @@
 // The documentation as plain text: each page as Markdown, /llms.txt, and all English pages in one file. Pure.
-import { ROOT } from "./code/request.ts";
+import { ROOTS } from "./code/request.ts";
 import { markdownHrefOf } from "./links.ts";
 import type { Drawn, Surroundings } from "./markdown.ts";
 import { inOrder } from "./navigation.ts";
@@ -15,7 +15,7 @@ export function asMarkdown(page: Page, around: Surroundings): string {
     .split(/(^```[\s\S]*?^```)/m)
     .map((part, at) => (at % 2 === 1 ? part : withMarkdownLinks(part, page, around)))
     .join("");
-  return `${isProgram.test(page.source) ? text.replaceAll(ROOT, ROOT_IN_BUILDS).trim() : text.trim()}\n`;
+  return `${isProgram.test(page.source) ? text.replaceAll(ROOTS, ROOT_IN_BUILDS).trim() : text.trim()}\n`;
 }
 
 /** Pages of programs and clients: who reads them as text has commands with the service's own address. */

@@ -3,6 +3,8 @@ import { type Operation, operationOf } from "../reference/contract.ts";
 
 /** The service's address in examples; pages replace it with the real one. */
 export const ROOT = "https://pay.example";
+/** Finds that address, and no longer one that begins like it: guides for operators say https://pay.example.com. */
+export const ROOTS = /https:\/\/pay\.example(?![\w-]|\.\w)/g;
 /** The client_id in examples; pages replace it with the reader's own. Secrets are never written: programs read GERBANG_SECRET. */
 export const CLIENT_ID = "ak_test_your_client_id";
 
