@@ -478,6 +478,13 @@ describe("compose", () => {
     for (const name of readdirSync(made)) expect(statSync(join(made, name)).mode & 0o777).toBe(0o400);
   });
 
+  test("the page says once, where every command of compose reads it, what the file cannot be read without", () => {
+    const needed = [...read("docker/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name = ""]) => name);
+    const kept = [...read("README.md").matchAll(/^printf '(\w+)=.+\\n' > \.env\b/gm)].map(([, name = ""]) => name);
+    expect(needed).toEqual(["BASE_URL"]);
+    expect(kept).toEqual(needed);
+  });
+
   test.runIf(has("docker", "compose", "version"))("docker compose takes the file", () => {
     const { status, stderr } = spawnSync("docker", ["compose", "-f", "compose.yaml", "config", "--quiet"], {
       cwd: join(deploy, "docker"),
