@@ -70,6 +70,17 @@ test.each<[string, (calls: AcquirerCalls) => Partial<AcquirerCalls>, string]>([
     "money that came is told with its exact amount, and the same each time",
   ],
   [
+    "has no answer about what it does not know",
+    (calls) => ({
+      async inquire(request, signal) {
+        const known = await calls.inquire(request, signal);
+        if (!known.known) throw new Error("the key could not be voided");
+        return known;
+      },
+    }),
+    "a key that was never used is not found",
+  ],
+  [
     "believes whoever speaks",
     (calls) => ({
       receive(message, now) {
