@@ -230,7 +230,8 @@ describe.runIf(languages.shell)("who follows the guides", () => {
   /** Delivers an event to the shop; gives the status of its answer. */
   async function deliver(type: string, data: object): Promise<number> {
     const secret = await follower.type('printf %s "$GERBANG_WEBHOOK_SECRET"');
-    const { body, headers } = await sign({ secret, event: { id: "evt_1", type, data } });
+    const event = { id: "evt_1", type, data };
+    const { body, headers } = await sign({ secret, event });
     return (await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", headers, body })).status;
   }
 
