@@ -87,11 +87,12 @@ where user_code = $1::text and answered_at is null and expires_at > $2::timestam
 }
 
 /** Stores a person's answer. One row when the request was still open: of two answers at once, one is stored. */
-export function answerDevice(userCode: string, { personId, granted }: DeviceAnswer, now: Micros): Statement {
+export function answerDevice(userCode: string, answer: DeviceAnswer & { sessionId: string }, now: Micros): Statement {
+  const { personId, sessionId, granted } = answer;
   return {
     text: `update device_codes
 set answered_at = $2::timestamptz, person_id = $3::uuid, merchant_id = $4::uuid, scopes = $5::text[],
-  environment = coalesce($6::text, environment)
+  environment = coalesce($6::text, environment), session_id = $7::uuid
 where user_code = $1::text and answered_at is null and expires_at > $2::timestamptz
 returning 1`,
     values: [
@@ -101,6 +102,7 @@ returning 1`,
       uuidOrNull(granted?.merchantId),
       granted?.scopes ?? null,
       granted?.environment ?? null,
+      uuidOf(sessionId),
     ],
   };
 }
@@ -126,7 +128,7 @@ returning d.*, b.too_soon`,
   };
 }
 
-/** Consumes a grant, once: a row with the person's current role while they are a member of the merchant, and it is not suspended. */
+/** Consumes a grant, once: a row with the person's current role while the session that gave it lasts, and the merchant is theirs and not suspended. */
 export function useGrant(deviceDigest: Buffer, now: Micros): Statement {
   return {
     text: `update device_codes d
@@ -136,6 +138,7 @@ join persons p using (person_id)
 join merchants t using (merchant_id)
 where d.device_digest = $1::bytea and d.used_at is null and d.expires_at > $2::timestamptz
   and m.merchant_id = d.merchant_id and m.person_id = d.person_id and p.closed_at is null and not t.suspended
+  and exists (select from sessions s where s.session_id = d.session_id and s.ended_at is null)
 returning m.role`,
     values: [deviceDigest, sqlTime(now)],
   };

@@ -104,7 +104,7 @@ export class DeviceCodes {
   }
 
   /** Grants the program a key that the person may make, or denies it. Throws as `find`, and VALIDATION_ERROR when the book has LIVE_MAX keys. */
-  async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<void> {
+  async answer(sent: string, answer: DeviceAnswer & { sessionId: string }, origin: Origin): Promise<void> {
     const { userCode } = await this.find(answer.personId, sent, origin);
     if (answer.granted) await this.parts.credentials.refuseFull(answer.granted, LIVE_MAX);
     const statement = answerDevice(userCode, answer, this.parts.clock.now());
@@ -153,7 +153,7 @@ export class DeviceCodes {
     return { status: "access_denied" };
   }
 
-  /** Consumes a grant. Throws `NotAllowedAnyMore` when it was consumed before, or its person may not make such a key any more. */
+  /** Consumes a grant. Throws `NotAllowedAnyMore` when it was consumed before, its session has ended, or its person may not make such a key any more. */
   private async use(query: Query, deviceDigest: Buffer, { environment, scopes }: Granted): Promise<void> {
     const [row] = await query(useGrant(deviceDigest, this.parts.clock.now()));
     const role = row?.role as MemberRole | undefined;

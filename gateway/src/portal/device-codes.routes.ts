@@ -143,13 +143,12 @@ function answeringEndpoints({ devices }: DeviceEndpointParts): PortalEndpoint[] 
       body: confirmDeviceSchema,
       success: { description: "It gets its key.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ person, role, book, body, origin }) {
+      async handle({ session: { personId, sessionId }, role, book, body, origin }) {
         const { environment } = book;
         const beyond = scopesBeyond(role, environment, scopes);
         const asked = [...new Set(body.scopes ?? scopes.filter((scope) => !beyond.includes(scope)))];
         refuseBeyond(role, environment, asked);
-        const { personId } = person;
-        await devices.answer(body.user_code, { personId, granted: { ...book, scopes: asked } }, origin);
+        await devices.answer(body.user_code, { personId, sessionId, granted: { ...book, scopes: asked } }, origin);
         return reply(200, {});
       },
     }),
@@ -162,8 +161,8 @@ function answeringEndpoints({ devices }: DeviceEndpointParts): PortalEndpoint[] 
       body: lookDeviceSchema,
       success: { description: "It gets nothing.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ person, body, origin }) {
-        await devices.answer(body.user_code, { personId: person.personId }, origin);
+      async handle({ session: { personId, sessionId }, body, origin }) {
+        await devices.answer(body.user_code, { personId, sessionId }, origin);
         return reply(200, {});
       },
     }),

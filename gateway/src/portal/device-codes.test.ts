@@ -2,7 +2,7 @@
 // or is tricked into giving one. Method: programs and browsers as far as their requests go, and signed requests with the keys that came of it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, Client, readAnswer } from "../../../e2e/kit/client.ts";
-import { Browser, joins } from "../../test/portal.ts";
+import { Browser, PASSWORD, joins } from "../../test/portal.ts";
 import { type TestService, asOwner, openDatabase, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -62,6 +62,12 @@ const later = (change: string): Promise<unknown> =>
 /** Those that people named: a merchant of the tests comes with one that nobody did. */
 const keysOf = async (): Promise<Answer["json"][]> =>
   (await owner.get("/portal/v1/credentials")).json.data.filter(({ name }: { name: string | null }) => name !== null);
+const usedBySomebody = ({ token }: { token: string }): Promise<Answer> =>
+  new Browser(service.origin, merchantId).post("/portal/v1/session/link", { token });
+async function endedFromAnother(personId: string): Promise<void> {
+  const [session] = await service.app.people.sessions.list(personId);
+  await service.app.people.sessions.end(personId, session?.sessionId ?? "");
+}
 const personIdOf = async (browser: Browser): Promise<string> =>
   (await browser.get("/portal/v1/session")).json.person.person_id;
 
@@ -309,6 +315,26 @@ describe("between the answer and the key", () => {
     expect(await keysOf()).toEqual([]);
     const { json } = await owner.get("/portal/v1/audit");
     expect(json.data.map(({ action }: { action: string }) => action)).toContain("device_key_refused");
+  });
+
+  test.each([
+    ["their account was reset", (id: string) => service.app.people.links.make(id, "reset").then(usedBySomebody)],
+    ["they signed out everywhere else", (id: string) => service.app.people.sessions.endOthers(id)],
+    ["that session was ended from another one", endedFromAnother],
+  ])("whoever confirmed in somebody's session gives nothing any more: %s", async (_what, happens) => {
+    const taken = await joins(service, merchantId, "owner", "production");
+    const begun = await begin();
+    expect(outcome(await confirm(begun, {}, taken))).toBe("200");
+    await happens(await personIdOf(taken));
+    expect(await statusOf(begun)).toBe("access_denied");
+    expect(await keysOf()).toEqual([]);
+  });
+
+  test("a session that its person proves again is the same one: its program gets its key", async () => {
+    const begun = await begin();
+    await confirm(begun);
+    expect(outcome(await owner.post("/portal/v1/session/proof", { password: PASSWORD }))).toBe("200");
+    expect(await statusOf(begun)).toBe("granted");
   });
 
   test("an owner who is a developer by now gives no more than a developer may", async () => {

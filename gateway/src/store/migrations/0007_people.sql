@@ -182,11 +182,13 @@ create table device_codes (
   -- The answer, once: by whom, for which merchant, and what the key may do. Without a merchant it is a refusal.
   answered_at timestamptz,
   person_id uuid references persons,
+  session_id uuid, -- in which they answered: once it has ended, the program gets no key
   merchant_id uuid references merchants,
   scopes text[] check (cardinality(scopes) between 1 and 20),
   used_at timestamptz, -- when the program got its key: once
   constraint device_codes_answer check (
     (answered_at is null) = (person_id is null)
+    and (answered_at is null) = (session_id is null)
     and (merchant_id is null) = (scopes is null)
     and (merchant_id is null or person_id is not null)
     and (used_at is null or merchant_id is not null)
@@ -246,5 +248,5 @@ grant update (role) on operators to gerbang_app;
 grant select, insert on operator_invitations to gerbang_app;
 grant update (accepted_by, ended_at) on operator_invitations to gerbang_app;
 grant select, insert, delete on device_codes to gerbang_app;
-grant update (environment, polled_at, interval_seconds, answered_at, person_id, merchant_id, scopes, used_at)
+grant update (environment, polled_at, interval_seconds, answered_at, person_id, session_id, merchant_id, scopes, used_at)
 on device_codes to gerbang_app;
