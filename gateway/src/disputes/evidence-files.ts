@@ -17,6 +17,7 @@ import {
   deletePieces,
   fileOfRow,
   insertPiece,
+  selectIsSandboxFull,
   selectKeptFile,
   selectPiece,
 } from "./evidence.sql.ts";
@@ -29,6 +30,8 @@ const UPLOADS_MAX = 32;
 /** Uploads of one merchant at the same time; fewer once half of UPLOADS_MAX are taken, so that slow senders leave room for others. */
 const MERCHANT_UPLOADS_MAX = 10;
 const MERCHANT_UPLOADS_BUSY_MAX = 2;
+/** Of a merchant's sandbox within a day: there anybody makes disputes, as many as they like, and what they upload stays. */
+const SANDBOX_BYTES_MAX = 200 * 1024 * 1024;
 
 interface EvidenceFilesParts {
   database: Database;
@@ -67,13 +70,19 @@ export class EvidenceFiles {
 
   /**
    * Receives a file. It is invisible until it is complete and inspected; a rejected one leaves nothing behind. Throws OBJECT_NOT_FOUND,
-   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and the stream's errors.
+   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once, or in a sandbox's day), and the stream's errors.
    */
   async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
-    const { lanes } = this.parts;
+    const { lanes, database } = this.parts;
     const { merchantId } = owner.book;
     this.enter(merchantId);
     try {
+      const [row] = await database.query(selectIsSandboxFull(owner.book, upload.sizeBytes, SANDBOX_BYTES_MAX));
+      if (row?.full !== false)
+        throw new Fault("RATE_LIMITED", {
+          retryAfterSeconds: 3600,
+          message: "A sandbox takes 200 MiB of files within a day, and yours has taken them. Try again tomorrow.",
+        });
       const file = await lanes.move(merchantId, beginFile(owner, key, upload));
       try {
         const judged = await this.store(file, upload.body);

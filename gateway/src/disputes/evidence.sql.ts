@@ -220,6 +220,16 @@ where ${ofDispute} and file_id = $4::uuid`,
   };
 }
 
+/** Whether a sandbox takes more than `most` bytes within a day by a further file. Files that were removed count until they are forgotten. False in production. */
+export function selectIsSandboxFull(book: Book, sizeBytes: number, most: number): Statement {
+  return {
+    text: `select $2::environment = 'sandbox' and coalesce(sum(size_bytes), 0) + $3::integer > $4::integer as full
+from evidence_files
+where merchant_id = $1::uuid and environment = 'sandbox' and arriving_since > now() - interval '1 day'`,
+    values: [...bookValues(book), sizeBytes, most],
+  };
+}
+
 // An upload takes five minutes at most, and one that nobody finishes takes a slot from others until it is forgotten. The database's clock decides
 // when it is over, since the clock of a process may be wrong.
 const over = "f.state <> 'kept' and f.arriving_since < now() - interval '10 minutes'";

@@ -334,6 +334,32 @@ test("two who send slowly leave room for the others", async () => {
   expect(new Set(await Promise.all(held.map((one) => one.rest())))).toEqual(new Set([201]));
 });
 
+test("a sandbox takes 200 MiB of files within a day, whoever uploads and for whichever dispute, and goes on the next day", async () => {
+  const it = await disputed();
+  const taken = async (mebibytes: number, since: string): Promise<void> => {
+    const { uuid } = await another(it.client);
+    await asOwner(service.database, (owner) =>
+      owner.query(
+        `insert into evidence_files (merchant_id, environment, dispute_id, file_id, slot, state, name, size_bytes, arriving_since)
+select $1, 'sandbox', $2, gen_random_uuid(), slot, 'arriving', 'a.pdf', 10485760, now() - $4::interval
+from generate_series(1, $3::integer / 10) as slot`,
+        [uuidOf(it.merchantId), uuidOf(uuid), mebibytes, since],
+      ),
+    );
+  };
+  await taken(50, "25 hours");
+  for (const since of ["23 hours", "1 hour", "1 minute"]) await taken(50, since);
+  await taken(40, "1 minute");
+  expect((await upload(it, pdfOfSize(10 * 1024 * 1024 - 1))).status).toBe(201);
+  const colleague = await joins(service, it.merchantId, "support");
+  const { path } = await another(it.client);
+  const refused = await upload({ browser: colleague, path }, pdfOf("too much"));
+  expect([outcome(refused), refused.headers.get("retry-after")]).toEqual(["429 RATE_LIMITED", "3600"]);
+  expect((await upload(await disputed(), pdfOf("of another merchant"))).status).toBe(201);
+  // Other tests sweep what nobody finished, and count it.
+  await asOwner(service.database, (owner) => owner.query("delete from evidence_files where name = 'a.pdf'"));
+});
+
 test("what nobody finished is swept by the database's clock, and what is kept stays", async () => {
   const it = await disputed();
   await upload(it, pdfOf("kept"));

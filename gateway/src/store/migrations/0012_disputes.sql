@@ -153,6 +153,8 @@ create unique index evidence_files_slot on evidence_files (merchant_id, environm
 where state <> 'removed';
 -- What the sweep of unfinished and removed files asks.
 create index evidence_files_over on evidence_files (arriving_since) where state <> 'kept';
+-- How much a merchant's sandbox has taken within a day.
+create index evidence_files_of_sandbox on evidence_files (merchant_id, arriving_since) where environment = 'sandbox';
 
 -- The bytes of a file, in pieces of 256 KiB but for the last.
 create table evidence_pieces (
