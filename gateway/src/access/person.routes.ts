@@ -95,7 +95,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       fresh: true,
       success: { description: "It is gone.", schema: nothing },
       async handle({ person, session, origin }) {
-        await people.removeAuthenticator(person.personId, session.sessionId, origin);
+        await people.factors.remove(person.personId, session.sessionId, origin);
         return reply(200, {});
       },
     }),
@@ -110,7 +110,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       success: { description: "The new ones.", schema: recoveryCodesSchema },
       async handle({ person, session, origin }) {
         return reply(200, {
-          recovery_codes: await people.newRecoveryCodes(person.personId, session.sessionId, origin),
+          recovery_codes: await people.factors.newRecoveryCodes(person.personId, session.sessionId, origin),
         });
       },
     }),

@@ -41,7 +41,7 @@ export class SessionViews {
     const { people, service } = this.parts;
     const [rights, codesLeft] = await Promise.all([
       this.parts.rights(person.personId),
-      people.recoveryCodesLeft(person.personId),
+      people.factors.recoveryCodesLeft(person.personId),
     ]);
     return {
       person: {

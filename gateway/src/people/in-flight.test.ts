@@ -57,9 +57,8 @@ const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unk
 
 /** The same for a request that changes the factors of a person who has an authenticator and a passkey. */
 const factorChanges: Record<string, (person: TestPerson, session: string) => Promise<unknown>> = {
-  "new recovery codes": ({ personId }, session) => rig.people.newRecoveryCodes(personId, session, rig.from),
-  "a removal of the authenticator": ({ personId }, session) =>
-    rig.people.removeAuthenticator(personId, session, rig.from),
+  "new recovery codes": ({ personId }, session) => rig.people.factors.newRecoveryCodes(personId, session, rig.from),
+  "a removal of the authenticator": ({ personId }, session) => rig.people.factors.remove(personId, session, rig.from),
   "a removal of a passkey": async ({ personId }, session) => {
     const [passkey] = await rig.people.passkeys.list(personId);
     return rig.people.passkeys.remove(personId, passkey?.passkeyId ?? "", session, rig.from);

@@ -303,7 +303,7 @@ describe("beside a password", () => {
     const person = await rig.joined(merchantId);
     await add(person);
     expect(await rig.people.signIn(person, rig.from)).toEqual({ needs: "passkey" });
-    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
+    const [code = ""] = await rig.people.factors.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
     expect(await rig.tokenOf(person, code)).toBeDefined();
     expect(await faultOf(rig.people.signIn({ ...person, code }, rig.from))).toBe("UNAUTHORIZED");
   });
@@ -314,7 +314,7 @@ describe("beside a password", () => {
     const { secret } = await rig.people.beginAuthenticator(person.personId);
     expect(await faultOf(rig.people.signIn({ ...person, code: rig.code(secret) }, rig.from))).toBe("UNAUTHORIZED");
     expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
-    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
+    const [code = ""] = await rig.people.factors.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
     const session = await sessionFor(person);
     expect(await faultOf(rig.people.confirmAuthenticator(person.personId, code, session, rig.from))).toBe(
       "VALIDATION_ERROR code",
@@ -325,7 +325,7 @@ describe("beside a password", () => {
     const person = await rig.joined(merchantId);
     const { codes } = await rig.authenticator(person);
     await add(person);
-    await rig.people.removeAuthenticator(person.personId, await sessionFor(person), rig.from);
+    await rig.people.factors.remove(person.personId, await sessionFor(person), rig.from);
     expect(await rig.tokenOf(person, codes[0])).toBeDefined();
   });
 });
@@ -379,7 +379,7 @@ describe("removing one", () => {
     await rig.authenticator(person);
     const both = await Promise.all([
       remove(person),
-      faultOf(rig.people.removeAuthenticator(person.personId, await sessionFor(person), rig.from)),
+      faultOf(rig.people.factors.remove(person.personId, await sessionFor(person), rig.from)),
     ]);
     expect(both.filter((outcome) => outcome === "no fault")).toHaveLength(1);
     expect(await rig.people.signIn({ ...person, password: PASSWORD }, rig.from)).toHaveProperty("needs");

@@ -307,7 +307,7 @@ describe("an authenticator", () => {
     expect(await tokenOf(person, code.toUpperCase().replaceAll("-", " "))).toBeDefined();
     expect(await codeOfFault(people.signIn({ ...person, code }, from))).toBe("UNAUTHORIZED");
     expect(await tokenOf(person, second)).toBeDefined();
-    await people.removeAuthenticator(person.personId, await sessionIdOf(people, person.personId, from), from);
+    await people.factors.remove(person.personId, await sessionIdOf(people, person.personId, from), from);
     expect(await tokenOf(person)).toBeDefined();
   });
 });

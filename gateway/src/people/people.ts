@@ -45,8 +45,8 @@ export class People {
   readonly operators: Operators;
   readonly invitations: Invitations;
   readonly links: SignInLinks;
+  readonly factors: SecondFactors;
   private readonly parts: PeopleParts;
-  private readonly factors: SecondFactors;
   private readonly proofs: Proofs;
 
   constructor(parts: PeopleParts) {
@@ -192,29 +192,6 @@ export class People {
     });
     await this.note("authenticator_added", personId, origin);
     return codes;
-  }
-
-  /**
-   * Removes a person's authenticator, in this session, and the recovery codes too when the person has no passkey. The caller has checked that the
-   * session's proof is fresh. Throws VALIDATION_ERROR when an owner or operator in production would have no second factor left, UNAUTHORIZED when the
-   * session has ended meanwhile.
-   */
-  async removeAuthenticator(personId: string, sessionId: string, origin: Origin): Promise<void> {
-    await this.factors.remove(personId, sessionId, origin);
-  }
-
-  /**
-   * Replaces all recovery codes of a person, in this session. Gives the new codes, which are never shown again. The caller has checked that the
-   * session's proof is fresh. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended meanwhile.
-   */
-  async newRecoveryCodes(personId: string, sessionId: string, origin: Origin): Promise<string[]> {
-    const codes = await this.factors.newRecoveryCodes(personId, sessionId);
-    await this.note("recovery_codes_made", personId, origin);
-    return codes;
-  }
-
-  async recoveryCodesLeft(personId: string): Promise<number> {
-    return this.factors.recoveryCodesLeft(personId);
   }
 
   /** Members of a merchant, oldest membership first. */

@@ -317,11 +317,11 @@ describe("recovery codes", () => {
   test("are counted, and made anew: the old ones are worth nothing then", async () => {
     const person = await rig.joined(merchantId);
     const { codes } = await rig.authenticator(person);
-    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(10);
+    expect(await rig.people.factors.recoveryCodesLeft(person.personId)).toBe(10);
     await rig.tokenOf(person, codes[0]);
-    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(9);
-    const made = await rig.people.newRecoveryCodes(person.personId, await session(person), rig.from);
-    expect([made.length, await rig.people.recoveryCodesLeft(person.personId)]).toEqual([10, 10]);
+    expect(await rig.people.factors.recoveryCodesLeft(person.personId)).toBe(9);
+    const made = await rig.people.factors.newRecoveryCodes(person.personId, await session(person), rig.from);
+    expect([made.length, await rig.people.factors.recoveryCodesLeft(person.personId)]).toEqual([10, 10]);
     expect(await faultOf(rig.people.signIn({ ...person, code: codes[1] }, rig.from))).toBe("UNAUTHORIZED");
     expect(await rig.tokenOf(person, made[1])).toBeDefined();
     expect((await actionsOnRecord(service.database, person)).at(-3)).toBe("recovery_codes_made");
@@ -329,9 +329,9 @@ describe("recovery codes", () => {
 
   test("are for who has a second factor alone", async () => {
     const person = await rig.joined(merchantId);
-    const made = rig.people.newRecoveryCodes(person.personId, await session(person), rig.from);
+    const made = rig.people.factors.newRecoveryCodes(person.personId, await session(person), rig.from);
     expect(await faultOf(made)).toBe("VALIDATION_ERROR authenticator");
-    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(0);
+    expect(await rig.people.factors.recoveryCodesLeft(person.personId)).toBe(0);
   });
 });
 
@@ -340,7 +340,7 @@ test("in production an owner keeps a second factor; others need not", async () =
   const [owner, viewer] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
   for (const person of [owner, viewer]) await rig.authenticator(person);
   const remove = async (person: TestPerson) =>
-    rig.people.removeAuthenticator(person.personId, await session(person), rig.from);
+    rig.people.factors.remove(person.personId, await session(person), rig.from);
   expect(await faultOf(remove(owner))).toBe("VALIDATION_ERROR authenticator");
   expect(await rig.people.signIn(owner, rig.from)).toEqual({ needs: "code" });
   await remove(viewer);

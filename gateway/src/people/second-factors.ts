@@ -77,7 +77,7 @@ export class SecondFactors {
     return { secret: base32(secret), uri: enrolmentUri(this.parts.serviceName, person.email, secret) };
   }
 
-  /** Removes the authenticator, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR as `refuseLast`, UNAUTHORIZED. */
+  /** Removes the authenticator, in this session whose proof is fresh, and the recovery codes when no passkey is left. Throws as `refuseLast`, UNAUTHORIZED. */
   async remove(personId: string, sessionId: string, origin: Origin): Promise<void> {
     await this.parts.database.transaction(async (query) => {
       const person = await lockedInSession(query, personId, sessionId);
@@ -101,13 +101,15 @@ export class SecondFactors {
     );
   }
 
-  /** Replaces all recovery codes, in this session. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended. */
-  async newRecoveryCodes(personId: string, sessionId: string): Promise<string[]> {
-    return this.parts.database.transaction(async (query) => {
+  /** Replaces all recovery codes, in this session whose proof is fresh. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended. */
+  async newRecoveryCodes(personId: string, sessionId: string, { address }: Origin): Promise<string[]> {
+    const codes = await this.parts.database.transaction(async (query) => {
       if (secondFactorOf(await lockedInSession(query, personId, sessionId)) === undefined)
         throw validationFault("authenticator", undefined, "Add an authenticator or a passkey first.");
       return this.replaceCodes(query, personId);
     });
+    await noteAccess(this.parts, { action: "recovery_codes_made", personId, address });
+    return codes;
   }
 
   /** Replaces all recovery codes. Gives the new ones; only digests are stored. The caller has locked the person. */
