@@ -33,7 +33,7 @@ export interface LetIn {
 
 /**
  * Checks a person who accepts an invitation, which the caller has found open. Gives the newcomer, or the factor that is still needed. Throws
- * VALIDATION_ERROR (the invitation is for another e-mail address, or the new password), UNAUTHORIZED (the e-mail address belongs to a person, and the
+ * VALIDATION_ERROR (the invitation is for another e-mail address, or nobody may have this password), UNAUTHORIZED (the e-mail address belongs to a person, and the
  * password or code is not theirs), RATE_LIMITED.
  */
 export async function newcomer(
@@ -46,6 +46,8 @@ export async function newcomer(
   const email = given.email.toLowerCase();
   if (invitation.email !== undefined && invitation.email !== email)
     throw validationFault("email", given.email, "This invitation is for another e-mail address.");
+  // Before the account is looked for: of a password that nobody may have, the answer must not tell which addresses have one.
+  await refuseBadPassword("password", given.password, [email, given.name, parts.serviceName]);
   const [row] = await parts.database.query(selectPersonByEmail(email));
   if (row) {
     const known = personOfRow(row);
@@ -53,7 +55,6 @@ export async function newcomer(
     const needs = await proofs.byPassword(known, given, attempt, { action: "sign_in_failed", message: KNOWN });
     return needs ?? { known };
   }
-  await refuseBadPassword("password", given.password, [email, given.name, parts.serviceName]);
   return {
     email,
     name: given.name,

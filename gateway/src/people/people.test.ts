@@ -374,6 +374,18 @@ describe("invitations", () => {
     expect(await codeOfFault(people.invitations.accept(again.token, person, from))).toBe("VALIDATION_ERROR email");
   });
 
+  test("tell nobody who tries addresses with a password that nobody may have which of them have an account", async () => {
+    const { token } = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
+    const known = await joined();
+    const answers: unknown[] = [];
+    for (const email of [known.email, somebody().email])
+      answers.push(
+        await people.invitations.accept(token, { email, name: "x", password: "short" }, from).catch((error) => error),
+      );
+    expect(answers.map((answer) => (answer as Fault).message)).toEqual(Array(2).fill((answers[0] as Fault).message));
+    expect(await codeOfFault(Promise.reject(answers[0]))).toBe("VALIDATION_ERROR password");
+  });
+
   test("a bad password of a new person is refused, and never shown", async () => {
     const { token } = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
     const refused = await people.invitations
