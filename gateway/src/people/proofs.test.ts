@@ -206,10 +206,26 @@ describe("guesses", () => {
   });
 });
 
-test("who signs in rightly, however often, is never slowed down", async () => {
+test("who signs in rightly is slowed down at twenty times a minute, and alone", async () => {
+  rig.ahead = (60 - (Math.floor(Date.now() / 1000) % 60)) * SECOND;
   const person = await rig.joined(merchantId);
-  for (let round = 0; round < 8; round++) await rig.tokenOf(person);
-  expect(await rig.people.sessions.list(person.personId)).toHaveLength(8);
+  for (let round = 0; round < 20; round++) await rig.tokenOf(person);
+  expect(await rig.people.sessions.list(person.personId)).toHaveLength(20);
+  expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
+  expect(await faultOf(rig.people.signIn(await rig.joined(merchantId), rig.from))).toBe("no fault");
+  expect(await faultOf(rig.people.signIn(person, { ...rig.from, address: "198.51.100.7" }))).toBe("no fault");
+  rig.ahead += 60 * SECOND;
+  expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("no fault");
+});
+
+test("an address signs in a hundred and twenty times a minute, whoever signs in there", async () => {
+  rig.ahead = (60 - (Math.floor(Date.now() / 1000) % 60)) * SECOND;
+  const throttle = new SignInThrottle(service.app.database, rig.parts.clock);
+  const right = (person: number, address = rig.from.address): Promise<string> =>
+    faultOf(throttle.guard(ofStranger("portal", `right${person}@people.example`, address), () => Promise.resolve()));
+  for (let person = 0; person < 120; person++) expect(await right(person)).toBe("no fault");
+  expect(await right(120)).toBe("RATE_LIMITED");
+  expect(await right(120, "198.51.100.7")).toBe("no fault");
 });
 
 test("an authenticator that somebody began with and did not confirm is no factor", async () => {

@@ -2,6 +2,7 @@
 import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import { FixedWindow } from "../ground/fixed-window.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Database } from "../store/database.ts";
 import type { Surface } from "./sessions.sql.ts";
@@ -13,8 +14,11 @@ const FREE_OF_ACCOUNT = 5;
 const FREE_OF_ADDRESS = 30;
 /** Of one account from all addresses together: a stranger at one address does not keep its person out at another. */
 const FREE_FROM_EVERYWHERE = 50;
+/** Checks within a minute in this process for each free failure, right ones too: whoever knows a password could keep all cores comparing it. */
+const CHECKS_A_MINUTE = 4;
 const TOO_MANY_SIGN_INS =
   "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.";
+const TOO_MANY_CHECKS = "Too many attempts within a minute. Wait for the seconds in Retry-After.";
 
 /** A guess from an address, and what it counts for, each with the failures that it has in a window. */
 export interface Attempt {
@@ -58,6 +62,7 @@ export class SignInThrottle {
   private readonly message: string;
   /** Attempts under way in this process. Each of them counts as failed until it has ended. */
   private readonly underWay = new KeyedCount();
+  private readonly checks = new FixedWindow(60);
 
   /** `message`: text of the RATE_LIMITED answer. */
   constructor(database: Database, clock: Clock, message = TOO_MANY_SIGN_INS) {
@@ -67,8 +72,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs work that checks a password or code. Throws RATE_LIMITED until the window ends once too many attempts have failed in it. An attempt counts as failed
-   * before the work runs, and is taken back unless the work throws `WrongGuess`: so concurrent guesses get no more checks than successive ones.
+   * Runs work that checks a password or code. Throws RATE_LIMITED while too many have failed in the window, or were checked in the minute. An attempt counts
+   * as failed before the work runs, and is taken back unless the work throws `WrongGuess`: so concurrent guesses get no more checks than successive ones.
    */
   async guard<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
     const now = Math.floor(this.clock.now() / SECOND);
@@ -82,6 +87,8 @@ export class SignInThrottle {
     try {
       // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
       this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
+      if (attempt.counts.some(({ name, free }) => this.checks.count(name, now) > CHECKS_A_MINUTE * free))
+        throw new Fault("RATE_LIMITED", { retryAfterSeconds: 60 - (now % 60), message: TOO_MANY_CHECKS });
       counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
       this.refuseSpent(start, attempt, counts, 1);
       return await work();
