@@ -11,6 +11,8 @@ export interface Attachment {
   bytes: Buffer | AsyncIterable<Buffer>;
   /** Length of the content; given when `bytes` is an iterable. */
   sizeBytes?: number;
+  /** Called once the answer was sent to its end, or its client has gone. */
+  done?: () => void;
 }
 
 /** An object by its identity, with its status if it has one. */

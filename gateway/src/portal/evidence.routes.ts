@@ -11,6 +11,7 @@ import { type EvidenceFiles, readPieces } from "../disputes/evidence-files.ts";
 import { FILES_BYTES_MAX, FILES_MAX, FILE_BYTES_MAX, saveDraft, submitDraft } from "../disputes/evidence-gathering.ts";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
 import { type Micros, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
+import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -90,6 +91,8 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
 }
 
 function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoint[] {
+  // Each piece of a file takes a connection of the database, and the process some milliseconds.
+  const downloads = new Downloads({ inAll: 16, each: 4 });
   return [
     memberEndpoint({
       method: "POST",
@@ -129,7 +132,8 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
         const kept = isId("file", named) ? await files.find(book, uuid, named) : undefined;
         const file = kept ? referenceTo(kept) : fileByNumber(await readEvidence(database, book, uuid), named);
         if (!file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
-        return { status: 200, body: "", file: attachmentOf(file, (one) => readPieces(database, { book, uuid }, one)) };
+        const attachment = attachmentOf(file, (one) => readPieces(database, { book, uuid }, one));
+        return { status: 200, body: "", file: { ...attachment, done: downloads.enter(book.merchantId) } };
       },
     }),
     memberEndpoint({

@@ -1,6 +1,6 @@
 // Goal: a merchant answers a dispute with files, once and in time, and nobody else's files are ever theirs. Method: real uploads over real HTTP.
 import { createHash } from "node:crypto";
-import { request as httpRequest } from "node:http";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type Client } from "../../../e2e/kit/client.ts";
 import { jpegOf, pdfOf, pngOf } from "../../test/files.ts";
@@ -358,6 +358,29 @@ from generate_series(1, $3::integer / 10) as slot`,
   expect((await upload(await disputed(), pdfOf("of another merchant"))).status).toBe(201);
   // Other tests sweep what nobody finished, and count it.
   await asOwner(service.database, (owner) => owner.query("delete from evidence_files where name = 'a.pdf'"));
+});
+
+test("a merchant's people download four files at once, others download meanwhile, and whoever goes leaves their place", async () => {
+  const [it, other] = [await disputed(), await disputed()];
+  const { file_id: id } = (await upload(it, pdfOfSize(10 * 1024 * 1024))).json;
+  const { file_id: others } = (await upload(other, pdfOf("of another merchant"))).json;
+  const path = `${it.path}/files/${id}`;
+  const { cookie = "", merchantId } = it.browser;
+  const headers = { cookie, "x-merchant-id": merchantId, "x-environment": "sandbox" };
+  /** A reader who stops after the headers. */
+  const held = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      httpRequest(service.origin + path, { headers, agent: false }, resolve)
+        .on("error", reject)
+        .end();
+    });
+  const readers = await Promise.all([held(), held(), held(), held()]);
+  expect(readers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  expect(outcome(await it.browser.get(path))).toBe("429 RATE_LIMITED");
+  expect((await download(other, `${other.path}/files/${others}`)).response.status).toBe(200);
+  for (const reader of readers) reader.destroy();
+  await expect.poll(async () => (await download(it, path)).response.status, { timeout: 30_000 }).toBe(200);
+  for (let n = 0; n < 5; n++) expect((await download(it, path)).bytes).toHaveLength(10 * 1024 * 1024);
 });
 
 test("what nobody finished is swept by the database's clock, and what is kept stays", async () => {
