@@ -11,6 +11,7 @@ import type { Origin } from "../src/people/sessions.ts";
 import { codeOf } from "../src/people/totp.ts";
 import type { Database } from "../src/store/database.ts";
 import { type TestDatabase, asOwner } from "./kit.ts";
+import type { Person } from "../src/people/people.sql.ts";
 
 export const PASSWORD = "kopi tubruk senja 7";
 
@@ -80,7 +81,7 @@ export class PeopleRig {
 
   /** Adds a confirmed authenticator; gives its secret and the recovery codes. */
   async authenticator({ personId }: TestPerson): Promise<{ secret: string; codes: string[] }> {
-    const { secret } = await this.people.beginAuthenticator(personId);
+    const { secret } = await this.people.factors.begin((await this.people.read(personId)) as Person);
     const session = await sessionIdOf(this.people, personId, this.from);
     return { secret, codes: await this.people.confirmAuthenticator(personId, this.code(secret), session, this.from) };
   }

@@ -70,7 +70,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { description: "Its secret.", schema: authenticatorSchema },
-      handle: async ({ person }) => reply(200, await people.beginAuthenticator(person.personId)),
+      handle: async ({ person }) => reply(200, await people.factors.begin(person)),
     }),
     personEndpoint({
       method: "POST",

@@ -8,6 +8,7 @@ import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { PASSWORD, PLACE, PeopleRig, type TestPerson, faultOf, sessionIdOf } from "../../test/people.ts";
 import { Browser } from "../../test/portal.ts";
 import { uuidOf } from "../ground/ids.ts";
+import type { Person } from "./people.sql.ts";
 
 let service: TestService;
 let rig: PeopleRig;
@@ -31,7 +32,7 @@ const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unk
   },
   "a confirmation of an authenticator": async ({ personId }) => {
     const session = await sessionIdOf(rig.people, personId, rig.from);
-    const { secret } = await rig.people.beginAuthenticator(personId);
+    const { secret } = await rig.people.factors.begin((await rig.people.read(personId)) as Person);
     return () => rig.people.confirmAuthenticator(personId, rig.code(secret), session, rig.from);
   },
   "a new passkey": async ({ personId }) => {
@@ -182,7 +183,7 @@ test("a session begins together with the end of the oldest ones, while nobody el
 test("an authenticator is confirmed together with its recovery codes, or not at all", async () => {
   const { personId } = await rig.joined(merchantId);
   const session = await sessionIdOf(rig.people, personId, rig.from);
-  const { secret } = await rig.people.beginAuthenticator(personId);
+  const { secret } = await rig.people.factors.begin((await rig.people.read(personId)) as Person);
   const confirm = () => rig.people.confirmAuthenticator(personId, rig.code(secret), session, rig.from);
   const failing = failStatements(service.app.database.pool, "57014", (text) =>
     text.includes("insert into recovery_codes"),

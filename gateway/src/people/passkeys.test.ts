@@ -17,6 +17,7 @@ import { SECOND } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { portalOrigins, portalRoot, relyingPartyOf } from "./relying-party.ts";
 import { isPlainAttestation } from "./webauthn-input.ts";
+import type { Person } from "./people.sql.ts";
 
 const [ORIGIN = ""] = PLACE.origins;
 let service: TestService;
@@ -311,7 +312,7 @@ describe("beside a password", () => {
   test("an authenticator that somebody began with and did not confirm opens nothing", async () => {
     const person = await rig.joined(merchantId);
     await add(person);
-    const { secret } = await rig.people.beginAuthenticator(person.personId);
+    const { secret } = await rig.people.factors.begin((await rig.people.read(person.personId)) as Person);
     expect(await faultOf(rig.people.signIn({ ...person, code: rig.code(secret) }, rig.from))).toBe("UNAUTHORIZED");
     expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
     const [code = ""] = await rig.people.factors.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);

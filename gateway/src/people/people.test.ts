@@ -13,6 +13,7 @@ import { People } from "./people.ts";
 import type { MemberRole } from "./roles.ts";
 import { SignInThrottle, WrongGuess, ofStranger } from "./sign-in-throttle.ts";
 import { codeOf } from "./totp.ts";
+import type { Person } from "./people.sql.ts";
 
 const PASSWORD = "kopi tubruk senja 7";
 const HOUR = 3600 * SECOND;
@@ -261,7 +262,7 @@ describe("an authenticator", () => {
 
   async function withAuthenticator() {
     const person = await joined();
-    const { secret, uri } = await people.beginAuthenticator(person.personId);
+    const { secret, uri } = await people.factors.begin((await people.read(person.personId)) as Person);
     expect(uri).toContain(secret);
     const codes = await people.confirmAuthenticator(person.personId, now(secret), await begun(person), from);
     return { person, secret, codes };
@@ -269,14 +270,16 @@ describe("an authenticator", () => {
 
   test("counts once it is confirmed, and then a password alone signs nobody in", async () => {
     const person = await joined();
-    const { secret } = await people.beginAuthenticator(person.personId);
+    const { secret } = await people.factors.begin((await people.read(person.personId)) as Person);
     expect(await tokenOf(person)).toBeDefined();
     expect(await codeOfFault(people.confirmAuthenticator(person.personId, "000000", await begun(person), from))).toBe(
       "VALIDATION_ERROR code",
     );
     expect(await people.confirmAuthenticator(person.personId, now(secret), await begun(person), from)).toHaveLength(10);
     expect(await people.signIn(person, from)).toEqual({ needs: "code" });
-    expect(await codeOfFault(people.beginAuthenticator(person.personId))).toBe("VALIDATION_ERROR authenticator");
+    expect(await codeOfFault(people.factors.begin((await people.read(person.personId)) as Person))).toBe(
+      "VALIDATION_ERROR authenticator",
+    );
     ahead = 60 * SECOND;
     expect(await tokenOf(person, now(secret))).toBeDefined();
   });

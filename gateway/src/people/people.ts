@@ -174,11 +174,6 @@ export class People {
     return replaced;
   }
 
-  /** Makes the secret of a new authenticator, which counts only after `confirmAuthenticator`. Throws VALIDATION_ERROR when the person has one already. */
-  async beginAuthenticator(personId: string): Promise<{ secret: string; uri: string }> {
-    return this.factors.begin(await this.known(personId));
-  }
-
   /** Confirms an authenticator by a code. Gives recovery codes, never shown again. Throws VALIDATION_ERROR, RATE_LIMITED, UNAUTHORIZED. */
   async confirmAuthenticator(personId: string, code: string, sessionId: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);

@@ -17,6 +17,7 @@ import { asOwner } from "../../test/kit.ts";
 import type { Database } from "../store/database.ts";
 import { DeviceCodes } from "./device-codes.ts";
 import { SignInThrottle, WrongGuess, ofStranger } from "./sign-in-throttle.ts";
+import type { Person } from "./people.sql.ts";
 
 let service: TestService;
 let merchantId: string;
@@ -147,7 +148,7 @@ describe("guesses", () => {
   test("of strangers at the sign-in do not stop what a signed-in person proves", async () => {
     const person = await rig.joined(merchantId);
     const keep = await session(person);
-    const { secret } = await rig.people.beginAuthenticator(person.personId);
+    const { secret } = await rig.people.factors.begin((await rig.people.read(person.personId)) as Person);
     const stranger = { address: "198.51.100.77", userAgent: "Test" };
     const throttle = new SignInThrottle(service.app.database, rig.parts.clock);
     const refuse = () => Promise.reject(new WrongGuess("UNAUTHORIZED"));
@@ -172,7 +173,7 @@ describe("guesses", () => {
   test("of strangers at the same address do not stop it either, as behind the one address of a whole network", async () => {
     const person = await rig.joined(merchantId);
     const keep = await session(person);
-    const { secret } = await rig.people.beginAuthenticator(person.personId);
+    const { secret } = await rig.people.factors.begin((await rig.people.read(person.personId)) as Person);
     const devices = new DeviceCodes({ ...rig.parts, credentials: service.app.merchants.credentials });
     const { userCode } = await devices.begin({ name: "terminal", environment: "sandbox" }, rig.from);
     const throttle = new SignInThrottle(service.app.database, rig.parts.clock);
@@ -190,7 +191,7 @@ describe("guesses", () => {
     const person = await rig.joined(merchantId);
     const { personId } = person;
     const keep = await session(person);
-    const { secret } = await rig.people.beginAuthenticator(personId);
+    const { secret } = await rig.people.factors.begin((await rig.people.read(personId)) as Person);
     const held = (await rig.people.sessions.list(personId))[0] ?? expect.unreachable();
     const rest = { keep, origin: rig.from };
     for (let guess = 0; guess < 2; guess++) {
@@ -230,7 +231,7 @@ test("an address signs in a hundred and twenty times a minute, whoever signs in 
 
 test("an authenticator that somebody began with and did not confirm is no factor", async () => {
   const person = await rig.joined(merchantId);
-  const { secret } = await rig.people.beginAuthenticator(person.personId);
+  const { secret } = await rig.people.factors.begin((await rig.people.read(person.personId)) as Person);
   const code = rig.code(secret);
   expect(await rig.tokenOf(person, code)).toBeDefined(); // none is asked for
   expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
