@@ -23,8 +23,7 @@ function objectionTo(text: string, plainOnLoopback: boolean): string | undefined
   if (!/^https?:\/\/(?![/?#])[\x21-\x7e]+$/i.test(text) || text.includes("\\") || !URL.canParse(text))
     return "is no https address";
   const url = new URL(text);
-  const isPlain = url.protocol === "http:";
-  if (isPlain && !(plainOnLoopback && isLoopback(url.hostname))) return "is no https address";
+  if (url.protocol === "http:" && !(plainOnLoopback && isLoopback(url.hostname))) return "is no https address";
   if (/^https?:\/\/[^/?#]*@/i.test(text)) return "has a user name in it";
   return undefined;
 }

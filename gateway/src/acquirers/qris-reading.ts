@@ -87,8 +87,7 @@ export function readQr(text: string): ReadQr {
   const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
   // The checksum's tag and length are looked for at their fixed place only: one checksum in 65,536 reads 6304 itself.
   const isSigned = text.slice(-8, -4) === "6304";
-  const signed = isSigned ? text.slice(0, -4) : text;
-  const computed = crc16(Buffer.from(signed, "utf8").toString("latin1"));
+  const computed = crc16(Buffer.from(isSigned ? text.slice(0, -4) : text, "utf8").toString("latin1"));
   const stated = valueOf("63");
   const matches = stated === computed && isSigned;
   if (valueOf("00") !== "01" || objects[0]?.tag !== "00")

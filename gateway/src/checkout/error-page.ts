@@ -8,8 +8,7 @@ import { words } from "./words.ts";
 export function errorPage({ code, status }: Fault, { path, language, serviceName }: PageBasics): string | undefined {
   const face = code === "ROUTE_NOT_FOUND" ? "lost" : status === 429 || status >= 500 ? "busy" : undefined;
   if (face === undefined) return undefined;
-  const text = words[language];
-  const { title, lead } = text.errors[face];
+  const { title, lead } = words[language].errors[face];
   return payerDocument({
     language,
     title: `${title} · ${serviceName}`,

@@ -189,8 +189,7 @@ export class Approvals {
     if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
     const { madeAt } = await handsOf(database, by);
     if (madeAt === undefined) throw new Fault("FORBIDDEN");
-    const runId = newId("request", clock.now());
-    const taken = await database.query(approve(uuid, by, madeAt, { note, runId }));
+    const taken = await database.query(approve(uuid, by, madeAt, { note, runId: newId("request", clock.now()) }));
     const decided = await this.required(uuid);
     if (taken.length === 0) throw closed(decided.status);
     try {

@@ -92,8 +92,7 @@ export class DeviceCodes {
   async find(personId: string, sent: string, origin: Origin): Promise<DeviceRequest> {
     const userCode = userCodeOf(sent);
     // The throttle: a person who guesses codes could sign in programs of other persons under their own account.
-    const attempt = ofSignedIn(`device codes of ${personId}`, origin.address);
-    return this.throttle.guard(attempt, async () => {
+    return this.throttle.guard(ofSignedIn(`device codes of ${personId}`, origin.address), async () => {
       const [row] =
         userCode === undefined
           ? []
@@ -107,8 +106,7 @@ export class DeviceCodes {
   async answer(sent: string, answer: DeviceAnswer & { sessionId: string }, origin: Origin): Promise<void> {
     const { userCode } = await this.find(answer.personId, sent, origin);
     if (answer.granted) await this.parts.credentials.refuseFull(answer.granted, LIVE_MAX);
-    const statement = answerDevice(userCode, answer, this.parts.clock.now());
-    if ((await this.parts.database.query(statement)).length === 0)
+    if ((await this.parts.database.query(answerDevice(userCode, answer, this.parts.clock.now()))).length === 0)
       throw new Fault("OBJECT_NOT_FOUND", { message: NO_CODE });
   }
 

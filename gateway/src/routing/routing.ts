@@ -251,8 +251,7 @@ function verdictOf(candidate: Candidate, { chosen: taken, passedOver }: Drawn): 
   assert(chosen, "an acquirer that can take the payment was neither drawn nor passed over");
   if (candidate.priority > chosen.priority) return "lower_priority";
   // A healthy acquirer leaves nothing to lower priorities, so an acquirer of a better priority that was passed over is degraded.
-  const passedOn = candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority);
-  return passedOn ? "degraded" : "not_drawn";
+  return candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority) ? "degraded" : "not_drawn";
 }
 
 interface Candidate {

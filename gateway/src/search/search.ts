@@ -45,8 +45,7 @@ function amountsOf(written: string): { currency: string; amountMinor: Minor }[] 
   const [whole = "", decimals = ""] = written.split(".");
   return currencyCodes.flatMap((currency) => {
     const exponent = exponentOf(currency);
-    const rest = decimals.slice(exponent);
-    if (/[1-9]/.test(rest)) return [];
+    if (/[1-9]/.test(decimals.slice(exponent))) return [];
     const amountMinor = BigInt(whole + decimals.slice(0, exponent).padEnd(exponent, "0"));
     return amountMinor > MINOR_MAX ? [] : [{ currency, amountMinor }];
   });

@@ -57,8 +57,7 @@ export function openStatus(server: FastifyInstance, parts: StatusParts): void {
   const pages = new WrittenPages(parts);
   server.get("/status", (request, reply) => {
     const { lang } = request.query as { lang?: unknown };
-    const chosen = typeof lang === "string" ? lang : undefined;
-    const language = languageOf(chosen, request.headers["accept-language"]);
+    const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
     return send(request, reply, "html", pages.written(`html ${language}`));
   });
   server.get("/status.json", (request, reply) => send(request, reply, "json", pages.written("json")));

@@ -152,8 +152,7 @@ export class Batches {
       if (reason !== undefined) return { error: unavailable(reason) };
       try {
         // Each command reads the clock itself, so that commands which run one after another get different times.
-        const newId = identitiesIn(this.tracing, spans[index]);
-        const answer = command.execute(set, { realNow: clock.now(), newId });
+        const answer = command.execute(set, { realNow: clock.now(), newId: identitiesIn(this.tracing, spans[index]) });
         set.keep();
         return { answer };
       } catch (error) {

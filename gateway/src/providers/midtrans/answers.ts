@@ -140,6 +140,5 @@ function paid({ transaction_id, gross_amount, payment_amounts }: Transaction): R
 
 /** Time at which the transaction was made; undefined when the response has none. Midtrans writes times of GMT+7 without a zone. */
 export function madeAt({ transaction_time }: Transaction): Micros | undefined {
-  const found = parseWireTime(`${transaction_time?.replace(" ", "T")}+07:00`);
-  return found?.at;
+  return parseWireTime(`${transaction_time?.replace(" ", "T")}+07:00`)?.at;
 }

@@ -39,8 +39,7 @@ interface Place {
 
 async function deleteIt(provider: Provider, request: OpenRequest, place: Place, context: CallContext): Promise<void> {
   const { client, partner } = provider;
-  const sent = deleteAccount(partner, request, place.channel, place.account);
-  const answer = await client.call(sent, context);
+  const answer = await client.call(deleteAccount(partner, request, place.channel, place.account), context);
   if (answer.meaning === "done") return readDeleted(answer.body, request, place.account);
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);

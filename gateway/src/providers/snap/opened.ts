@@ -9,8 +9,7 @@ import { referenceOf } from "./values.ts";
 export function openedBy(methods: readonly ProviderMethod[], request: OpenRequest): string | undefined {
   if (request.method === "qris") return "";
   const { bank, wallet } = request.providerIds ?? {};
-  const kept = request.method === "va" ? bank : wallet;
-  return kept ?? channelOf(methods, request);
+  return (request.method === "va" ? bank : wallet) ?? channelOf(methods, request);
 }
 
 /** An account, and how it came about. */

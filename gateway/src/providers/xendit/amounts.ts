@@ -8,8 +8,7 @@ export const RUPIAH: Minor = 100n;
 export function majorOf(amountMinor: Minor, currency: string): number | undefined {
   if (currency === "IDR" && amountMinor % RUPIAH !== 0n) return undefined;
   const unit = 10n ** BigInt(exponentOf(currency));
-  const fraction = amountMinor % unit;
-  const text = `${amountMinor / unit}.${fraction.toString().padStart(exponentOf(currency), "0")}`;
+  const text = `${amountMinor / unit}.${(amountMinor % unit).toString().padStart(exponentOf(currency), "0")}`;
   const number = Number(text);
   return readAmount(number, currency) === amountMinor ? number : undefined;
 }
