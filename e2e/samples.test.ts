@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { Client, operate } from "./kit/client.ts";
+import { type Answer, Client, operate } from "./kit/client.ts";
 import { environmentOf } from "./kit/client-story.ts";
 import { Front, Programs, agrees, folderOf, node, php, python } from "./kit/example.ts";
 import { makeCertificates } from "./kit/receiver.ts";
@@ -160,13 +160,22 @@ for (const [name, sample] of Object.entries(samples)) {
       const { json } = await client.get(`/v1/payments?reference_id=${id}`);
       await client.post(`/v1/sandbox/payments/${json.data[0].reference}/simulate`, { outcome: "succeeded" });
       await vi.waitFor(async () => expect(await shown(order)).toContain("Paid."), { timeout: 30_000, interval: 50 });
-      // As if the webhook had not come.
+      const refund = (amount: number): Promise<Answer> =>
+        client.post("/v1/refunds", { payment_reference: json.data[0].reference, amount_minor: amount });
       const orders = new DatabaseSync(join(place, `${name}.sqlite`), { timeout: 5_000 });
-      orders.prepare("update orders set status = 'open' where id = ?").run(id);
+      for (const [goesBack, words] of [
+        [0, "Paid."],
+        [1_000_000, "Paid."],
+        [6_500_000, "Not paid."],
+      ] as const) {
+        if (goesBack > 0) expect((await refund(goesBack)).json.status).toBe("succeeded");
+        // As if the webhook had not come.
+        orders.prepare("update orders set status = 'open' where id = ?").run(id);
+        expect(await shown(order)).toContain("Waiting for Rp75.000.");
+        expect(await press()).toContain(order);
+        expect(await shown(order)).toContain(words);
+      }
       orders.close();
-      expect(await shown(order)).toContain("Waiting for Rp75.000.");
-      expect(await press()).toContain(order);
-      expect(await shown(order)).toContain("Paid.");
     });
 
     test("says that payment is not possible, where the service refuses it, and shows nobody why", async () => {

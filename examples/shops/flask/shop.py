@@ -14,8 +14,8 @@ shop_url = os.environ.get("SHOP_URL", f"http://localhost:{port}")  # where payer
 orders = sqlite3.connect(os.environ.get("DATABASE", "shop.sqlite"), timeout=5, isolation_level=None, check_same_thread=False)
 orders.execute("create table if not exists orders (id text primary key, status text not null default 'open')")
 # Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
-finish = """update orders set status = :status where id = :reference_id and status = 'open'
-and :status in ('succeeded', 'failed', 'expired', 'canceled')"""
+finish = """update orders set status = replace(:status, 'partially_refunded', 'succeeded') where id = :reference_id and status = 'open'
+and :status in ('succeeded', 'partially_refunded', 'refunded', 'failed', 'expired', 'canceled')"""
 page = """<!doctype html><meta name="viewport" content="width=device-width"><title>Kopi</title>
 <body style="font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto"><h1>Kopi</h1>{{ text }}
 {% if status == "open" %}<p>Waiting for Rp75.000.</p><meta http-equiv="refresh" content="2">

@@ -28,9 +28,10 @@ const faces = (id) => ({
   succeeded: "<p>Paid. Your coffee is on its way.</p>",
 });
 const notPaid = '<p>Not paid. <a href="/">Try again</a></p>';
-const ends = ["succeeded", "failed", "expired", "canceled"];
+const ends = ["succeeded", "partially_refunded", "refunded", "failed", "expired", "canceled"];
 // Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
-const end = ({ status, reference_id: id }) => ends.includes(status) && finish.run(status, id);
+const end = ({ status, reference_id: id }) =>
+  ends.includes(status) && finish.run(status.replace("partially_refunded", "succeeded"), id);
 const on = ({ type, data }) => type.startsWith("payment.") && end(data);
 const app = new Hono();
 app.post("/webhooks", handler({ secrets, on, onError: ({ message }) => console.error(message) }));

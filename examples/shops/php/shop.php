@@ -21,8 +21,8 @@ function page(string $body, int $status = 200): never
     exit("<!doctype html><meta name=viewport content='width=device-width'><title>Kopi</title><body style='$style'><h1>Kopi</h1>$body");
 }
 // Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
-$end = fn (array $payment) => in_array($payment['status'], ['succeeded', 'failed', 'expired', 'canceled'], true)
-    && $orders("update orders set status = ? where id = ? and status = 'open'", $payment['status'], $payment['reference_id']);
+$end = fn (array $payment) => in_array($payment['status'], ['succeeded', 'partially_refunded', 'refunded', 'failed', 'expired', 'canceled'], true)
+    && $orders("update orders set status = replace(?, 'partially_refunded', 'succeeded') where id = ? and status = 'open'", $payment['status'], $payment['reference_id']);
 // The form has the order's name: who presses twice buys once, and who comes back pays for the same order.
 $button = fn (string $id, string $text): string => "<form method=\"post\" action=\"/orders/$id\"><button>$text</button></form>";
 
