@@ -31,7 +31,8 @@ const runners: Record<
   },
   TypeScript: { codeOf: typescriptOf, file: "call.ts", command: [process.execPath], isHere: true },
   Python: { codeOf: pythonOf, file: "call.py", command: ["python3"], isHere: has("python3") },
-  PHP: { codeOf: phpOf, file: "call.php", command: ["php"], isHere: has("php") },
+  // Debian's php-cli has no curl of its own.
+  PHP: { codeOf: phpOf, file: "call.php", command: ["php"], isHere: has("php", "-rexit(+!extension_loaded('curl'));") },
   ...(process.env.GERBANG_TEST_COMPILED === "1" && {
     Go: { codeOf: goOf, file: "call.go", command: ["go", "run"], isHere: has("go", "version") },
     Java: { codeOf: javaOf, file: "Call.java", command: ["java"], isHere: has("java") },
