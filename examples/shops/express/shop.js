@@ -17,7 +17,6 @@ orders.exec("create table if not exists orders (id text primary key, status text
 const insert = orders.prepare("insert or ignore into orders (id) values (?)");
 const find = orders.prepare("select status from orders where id = ?");
 const finish = orders.prepare("update orders set status = ? where id = ? and status = 'open'");
-
 const page = (body) => `<!doctype html><meta name="viewport" content="width=device-width"><title>Kopi</title>
 <body style="font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto"><h1>Kopi</h1>${body}`;
 // The form has the order's name: who presses twice buys once, and who comes back pays for the same order.
