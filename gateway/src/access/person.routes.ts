@@ -32,8 +32,7 @@ function profileEndpoints({ people, views, root }: SessionEndpointParts): Access
       success: { description: "As it is now.", schema: sessionViewSchema },
       async handle({ person, session, body }) {
         await people.update(person.personId, body);
-        const changed = (await people.read(person.personId)) ?? person;
-        return reply(200, await views.of({ person: changed, session }));
+        return reply(200, await views.of({ person: (await people.read(person.personId)) ?? person, session }));
       },
     }),
     personEndpoint({

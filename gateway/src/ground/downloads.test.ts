@@ -1,6 +1,6 @@
 // Goal: downloads leave room for each other, and go on only while their reader may have them. Method: the streams themselves.
-import type { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { PassThrough, type Readable } from "node:stream";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Downloads, whileAllowed } from "./downloads.ts";
 
 async function* chunks(...texts: string[]): AsyncGenerator<string> {
@@ -31,6 +31,21 @@ test("so many at once of one, and so many in all; whoever has done or has gone l
   begin("sari");
   begin("sari");
   expect(() => begin("sari")).toThrow(expect.objectContaining({ code: "RATE_LIMITED" }));
+});
+
+test("an answer that nobody reads to its end is cut off after half an hour, and leaves its place", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const downloads = new Downloads({ inAll: 2, each: 1 });
+  const answer = new PassThrough();
+  downloads.take("sari")(answer);
+  vi.advanceTimersByTime(30 * 60_000 - 1);
+  expect(answer.destroyed).toBe(false);
+  expect(() => downloads.enter("sari")).toThrow(expect.objectContaining({ code: "RATE_LIMITED" }));
+  vi.advanceTimersByTime(1);
+  expect(answer.destroyed).toBe(true);
+  vi.useRealTimers();
+  await vi.waitFor(() => downloads.enter("sari"));
 });
 
 test("a download goes on only while whoever asked may have it", async () => {

@@ -1,5 +1,5 @@
 // Limits of long downloads, such as a whole book: how many run at once, for how long, and only while their reader may see what they hold.
-import { Readable } from "node:stream";
+import { Readable, type Writable, finished } from "node:stream";
 import { stopwatchMs } from "./clock.ts";
 import { Fault } from "./fault.ts";
 import type { Reply } from "./reply.ts";
@@ -54,14 +54,22 @@ export class Downloads {
 
   /** Gives a reply that streams the download. Throws what `enter` throws. */
   begin({ chunks, contentType, saveAs }: Download, { whose, stillAllowed }: Reader): Reply {
-    const leave = this.enter(whose);
+    const hold = this.take(whose);
     const stream = Readable.from(whileAllowed(chunks, stillAllowed));
-    const late = setTimeout(() => stream.destroy(), WITHIN_MS).unref();
-    stream.once("close", () => {
-      clearTimeout(late);
-      leave();
-    });
+    hold(stream);
     return { status: 200, body: "", contentType, stream, saveAs };
+  }
+
+  /** Takes a place as `enter`. Gives a function that leaves it when this stream closes, and closes one that takes too long. */
+  take(whose: string): (stream: Readable | Writable) => void {
+    const leave = this.enter(whose);
+    return (stream) => {
+      const late = setTimeout(() => stream.destroy(), WITHIN_MS).unref();
+      finished(stream, () => {
+        clearTimeout(late);
+        leave();
+      });
+    };
   }
 }
 

@@ -15,6 +15,5 @@ export function localDayStarts(timeZone: string, now: Micros, days: number): Mic
 
 /** The starts of the last `hours` hours, oldest first. */
 export function hourStarts(now: Micros, hours: number): Micros[] {
-  const last = now - (now % HOUR);
-  return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * HOUR);
+  return Array.from({ length: hours }, (_, at) => now - (now % HOUR) - (hours - 1 - at) * HOUR);
 }

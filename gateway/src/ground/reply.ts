@@ -1,5 +1,5 @@
 // The reply of an endpoint, and the body of an error (interface 7.1). A replayed answer has the same bytes as the first. Sending is in http/.
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { Micros } from "./clock.ts";
 import type { Fault } from "./fault.ts";
 
@@ -11,8 +11,8 @@ export interface Attachment {
   bytes: Buffer | AsyncIterable<Buffer>;
   /** Length of the content; given when `bytes` is an iterable. */
   sizeBytes?: number;
-  /** Called once the answer was sent to its end, or its client has gone. */
-  done?: () => void;
+  /** Gets the answer on its way, to see when it was sent to its end or its client has gone. */
+  sending?: (answer: Writable) => void;
 }
 
 /** An object by its identity, with its status if it has one. */

@@ -252,8 +252,8 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
-    const { bytes, sizeBytes, done } = file;
-    if (done) finished(reply.raw, done);
+    const { bytes, sizeBytes, sending } = file;
+    sending?.(reply.raw);
     reply.code(status).headers(attachmentHeaders(file));
     if (Buffer.isBuffer(bytes)) return reply.send(bytes);
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));

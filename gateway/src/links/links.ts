@@ -105,8 +105,7 @@ export function deactivateLink(owner: BookOwner, uuid: string, realNow: Micros):
 /** How long a payment by this link can be paid, in seconds: until the link expires at most, but at least a minute. */
 function secondsToPay({ paymentExpiresIn, expiresAt }: Link, now: Micros): number {
   if (expiresAt === undefined) return paymentExpiresIn;
-  const left = Math.floor((expiresAt - now) / SECOND);
-  return Math.max(PAYMENT_SECONDS_MIN, Math.min(paymentExpiresIn, left));
+  return Math.max(PAYMENT_SECONDS_MIN, Math.min(paymentExpiresIn, Math.floor((expiresAt - now) / SECOND)));
 }
 
 /** Throws INVALID_AMOUNT for an amount that the link does not take. */

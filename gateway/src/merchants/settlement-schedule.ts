@@ -72,8 +72,7 @@ export function nextRun(schedule: SettlementSchedule, after: Micros): Micros {
  */
 export function settlingRun(schedule: SettlementSchedule, paidAt: Micros, next: Micros): Micros {
   if (paidAt < periodEnd(schedule, next)) return next;
-  const closing = lastCutoffDay(schedule, paidAt) + 1;
-  return cutoffOf(schedule, firstOpenDay(schedule, closing + daysHeld(schedule)));
+  return cutoffOf(schedule, firstOpenDay(schedule, lastCutoffDay(schedule, paidAt) + 1 + daysHeld(schedule)));
 }
 
 /** The local day, YYYY-MM-DD, of the payout of a batch that the run at `runAt` forms. */

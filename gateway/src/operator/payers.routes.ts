@@ -17,8 +17,7 @@ export function payerEndpoints(parts: ErasureParts & { directory: Directory }): 
       role: "admin",
       namesPayer: true,
       async handle({ params, body }) {
-        const owner = await findBook(parts.directory, params);
-        return reply(200, erasedView(await erasePayer(parts, owner, body.payer)));
+        return reply(200, erasedView(await erasePayer(parts, await findBook(parts.directory, params), body.payer)));
       },
     }),
   ];

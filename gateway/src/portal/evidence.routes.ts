@@ -133,7 +133,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
         const file = kept ? referenceTo(kept) : fileByNumber(await readEvidence(database, book, uuid), named);
         if (!file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
         const attachment = attachmentOf(file, (one) => readPieces(database, { book, uuid }, one));
-        return { status: 200, body: "", file: { ...attachment, done: downloads.enter(book.merchantId) } };
+        return { status: 200, body: "", file: { ...attachment, sending: downloads.take(book.merchantId) } };
       },
     }),
     memberEndpoint({

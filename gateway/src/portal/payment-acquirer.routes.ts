@@ -19,8 +19,7 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): PortalEndpoin
       success: { description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       async handle({ book, params }) {
-        const payment = await findPayment(parts.database, book, params.reference ?? "");
-        return reply(200, await readAtAcquirer(parts, payment));
+        return reply(200, await readAtAcquirer(parts, await findPayment(parts.database, book, params.reference ?? "")));
       },
     }),
   ];

@@ -271,8 +271,7 @@ class Stripe {
   }
 
   private async page(session: string, request: OpenRequest, context: CallContext): Promise<Page> {
-    const body = await this.get(`/v1/checkout/sessions/${session}${PAGE_QUERY}`, context);
-    return pageOf(body, request, this.account);
+    return pageOf(await this.get(`/v1/checkout/sessions/${session}${PAGE_QUERY}`, context), request, this.account);
   }
 
   private async sessionOfKey(operationKey: string, context: CallContext): Promise<string | undefined> {

@@ -136,8 +136,7 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
-    const context = { signal, record };
-    return checkedOf((sent) => this.call(sent, context));
+    return checkedOf((sent) => this.call(sent, { signal, record }));
   }
 
   /** The bank or wallet of a payment: the stored one, else the one that the profile chooses now. */
