@@ -70,7 +70,7 @@ export class EvidenceFiles {
 
   /**
    * Receives a file. It is invisible until it is complete and inspected; a rejected one leaves nothing behind. Throws OBJECT_NOT_FOUND,
-   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once, or in a sandbox's day), and the stream's errors.
+   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too much at once, or in a sandbox's day), the stream's errors.
    */
   async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
     const { lanes, database } = this.parts;

@@ -220,12 +220,12 @@ where ${ofDispute} and file_id = $4::uuid`,
   };
 }
 
-/** Whether a sandbox takes more than `most` bytes within a day by a further file. Files that were removed count until they are forgotten. False in production. */
+/** Whether a further file makes it more than `most` bytes within a day. Removed files count until they are forgotten. False in production. */
 export function selectIsSandboxFull(book: Book, sizeBytes: number, most: number): Statement {
   return {
-    text: `select $2::environment = 'sandbox' and coalesce(sum(size_bytes), 0) + $3::integer > $4::integer as full
+    text: `select coalesce(sum(size_bytes), 0) + $3::integer > $4::integer as full
 from evidence_files
-where merchant_id = $1::uuid and environment = 'sandbox' and arriving_since > now() - interval '1 day'`,
+where $2::environment = 'sandbox' and merchant_id = $1::uuid and environment = 'sandbox' and arriving_since > now() - interval '1 day'`,
     values: [...bookValues(book), sizeBytes, most],
   };
 }

@@ -33,8 +33,8 @@ export interface LetIn {
 
 /**
  * Checks a person who accepts an invitation, which the caller has found open. Gives the newcomer, or the factor that is still needed. Throws
- * VALIDATION_ERROR (the invitation is for another e-mail address, or nobody may have this password), UNAUTHORIZED (the e-mail address belongs to a person, and the
- * password or code is not theirs), RATE_LIMITED.
+ * VALIDATION_ERROR (the invitation is for another e-mail address, or nobody may have this password), UNAUTHORIZED (the e-mail address belongs to a
+ * person, and the password or code is not theirs), RATE_LIMITED.
  */
 export async function newcomer(
   parts: PeopleParts,

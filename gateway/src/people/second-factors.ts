@@ -77,7 +77,7 @@ export class SecondFactors {
     return { secret: base32(secret), uri: enrolmentUri(this.parts.serviceName, person.email, secret) };
   }
 
-  /** Removes the authenticator, in this session whose proof is fresh, and the recovery codes when no passkey is left. Throws as `refuseLast`, UNAUTHORIZED. */
+  /** Removes the authenticator, and the recovery codes when no passkey is left. The session's proof is fresh. Throws as `refuseLast`, UNAUTHORIZED. */
   async remove(personId: string, sessionId: string, origin: Origin): Promise<void> {
     await this.parts.database.transaction(async (query) => {
       const person = await lockedInSession(query, personId, sessionId);
@@ -101,7 +101,7 @@ export class SecondFactors {
     );
   }
 
-  /** Replaces all recovery codes, in this session whose proof is fresh. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended. */
+  /** Replaces all recovery codes. The session's proof is fresh. Throws VALIDATION_ERROR without a second factor, UNAUTHORIZED once the session has ended. */
   async newRecoveryCodes(personId: string, sessionId: string, { address }: Origin): Promise<string[]> {
     const codes = await this.parts.database.transaction(async (query) => {
       if (secondFactorOf(await lockedInSession(query, personId, sessionId)) === undefined)
