@@ -24,8 +24,8 @@ const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(ever
 const shared = {
   pool: "forks" as const,
   setupFiles: ["gateway/test/each-file.ts"],
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
   // Two processors for four workers, and some machines are three times slower than others: what is waited for comes, and not always within a second.
   expect: { poll: { timeout: 30_000 } },
 };
@@ -45,7 +45,7 @@ export default defineConfig({
     projects: [
       { test: { ...withDatabase, name: "apart", include: apart } },
       // One browser a process.
-      { test: { ...withDatabase, name: "pages", include: pages, isolate: false, testTimeout: 120_000 } },
+      { test: { ...withDatabase, name: "pages", include: pages, isolate: false } },
       { test: { ...withDatabase, name: "together", include: together, isolate: false } },
       { test: { ...shared, name: "pure", include: pure, isolate: false } },
     ],

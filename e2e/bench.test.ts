@@ -27,7 +27,7 @@ test("one object a case on standard output, with every figure, no failed request
     ? { service: expect.any(Number), postgres: expect.any(Number) }
     : undefined;
   expect(result.cpu_us).toEqual(measured);
-}, 120_000);
+});
 
 test("what it does not know it says, with what there is", async () => {
   const { code, stdout, stderr } = await bench("speed");

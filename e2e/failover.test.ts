@@ -129,7 +129,7 @@ afterAll(async () => {
   address.close();
 });
 
-test("a synchronous standby takes over: all that was acknowledged is there, once", { timeout: 60_000 }, async () => {
+test("a synchronous standby takes over: all that was acknowledged is there, once", async () => {
   const load = { goesOn: true };
   const answers: Answer[] = [];
   /** Sends an intent until its outcome is known. Without an answer it is sent again, under the same key. */

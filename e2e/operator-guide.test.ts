@@ -52,7 +52,7 @@ describe.runIf(shell)("the operators' guides", () => {
     rmSync(place, { recursive: true, force: true });
   });
 
-  test("every command of it runs", { timeout: 90_000 }, () => {
+  test("every command of it runs", () => {
     // The same words in a folder that is no checkout.
     const npx = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`;
     const script = ["set -e", npx, ...sections.map((one) => `echo; echo "--- ${one.heading}"\n${one.commands}`)].join(

@@ -263,7 +263,7 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
       writeFileSync(at("bin", name), `#!/bin/bash\n${text}\n`, { mode: 0o755 });
     writeFileSync(at("restart-postgresql"), `#!/bin/bash\n${server.command("restart")}\n`, { mode: 0o755 });
     output = follow();
-  }, 180_000);
+  }, 900_000);
 
   afterAll(async () => {
     if (!place) return;

@@ -29,6 +29,7 @@ import { deliveryTiming } from "../gateway/src/webhooks/timing.ts";
 import { type Answer, Client } from "./kit/client.ts";
 import type { Received } from "./kit/receiver.ts";
 import { Service } from "./kit/service.ts";
+import { slowness } from "../gateway/test/slowness.ts";
 
 /** How long a stop waits for calls in flight, and what else it may take. The usual times together are the ten seconds that are promised. */
 const STOP_MS = 1_500;
@@ -37,16 +38,12 @@ const STOP_SLACK_MS = 10_000 - deliveryTiming.stopMs;
 beforeAll(() => startRig({ guardMs: 300, delivery: { stopMs: STOP_MS } }));
 afterAll(stopRig);
 
-test(
-  "the service is killed under load: whatever it acknowledged is whole after the restart",
-  { timeout: 90_000 },
-  async () => {
-    const { answers, open } = await killService(700, 30);
-    expect(answers.filter(({ status }) => status <= 201).length).toBeGreaterThan(20);
-    expect(open.length).toBeGreaterThan(0);
-    expect(rig.service.demo.client_id).toBe(rig.client.credentials.client_id);
-  },
-);
+test("the service is killed under load: whatever it acknowledged is whole after the restart", async () => {
+  const { answers, open } = await killService(700, 30);
+  expect(answers.filter(({ status }) => status <= 201).length).toBeGreaterThan(20);
+  expect(open.length).toBeGreaterThan(0);
+  expect(rig.service.demo.client_id).toBe(rig.client.credentials.client_id);
+});
 
 test("the service and its PostgreSQL are killed at once: a restart is enough", () => killBoth(700));
 
@@ -84,7 +81,7 @@ test("told to stop while a receiver hangs, it ends in time and makes the deliver
   await rig.receiver.waitFor(({ path }) => path === "/hang");
   const begun = performance.now();
   expect(await rig.service.stop()).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(STOP_MS + STOP_SLACK_MS);
+  expect(performance.now() - begun).toBeLessThan((STOP_MS + STOP_SLACK_MS) * slowness());
   rig.hanging = false;
   const tried = rig.receiver.received.filter(({ path }) => path === "/hang").length;
   await rig.service.start();
@@ -96,7 +93,7 @@ test("told to stop while a receiver hangs, it ends in time and makes the deliver
   expect(last.headers["x-svc-delivery-attempt"]).toBe("1");
   expect(last.headers["x-svc-event-id"]).toBe(first.headers["x-svc-event-id"]);
   expect(last.body).toBe(first.body);
-}, 70_000);
+});
 
 test("two processes on one database: same keys, same orders and same payments meet as one", async () => {
   const directory = mkdtempSync(join(tmpdir(), "gerbang-second-"));
@@ -166,4 +163,4 @@ test("two processes on one database: same keys, same orders and same payments me
 
 test("every event of every acknowledged payment arrived, numbered and with the same bytes each time", async () => {
   expect(await expectArrived()).toBeGreaterThan(200);
-}, 60_000);
+});

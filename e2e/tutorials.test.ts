@@ -33,7 +33,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await follower.typeInService(keys);
     await follower.type(library);
     await follower.type(files);
-  }, 60_000);
+  });
   afterEach(() => follower.stopPrograms());
   afterAll(() => follower.end());
 

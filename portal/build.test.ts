@@ -68,7 +68,7 @@ test("a build has every file that its pages ask for, compressed too, and is left
     expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=/);
   }
   expect(await run(program)).toEqual({ code: 0, words: "" });
-}, 60_000);
+});
 
 test("a builder that waits gives up when its folder goes", async () => {
   const dist = mkdtempSync(join(tmpdir(), "pages-"));

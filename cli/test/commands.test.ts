@@ -546,7 +546,7 @@ test("a command that goes on ends with the npx that started it", async () => {
   await once(npx.stdout, "data");
   npx.kill("SIGKILL");
   await once(npx, "close"); // its output is closed once both are gone
-}, 10_000);
+});
 
 test("the first output is there before Node alone has started four times, without the service being loaded", async () => {
   const firstOutput = async (...args: string[]): Promise<number> => {

@@ -81,7 +81,7 @@ test("it has the packages, which npm installs and which run", async () => {
   } finally {
     rmSync(shop, { recursive: true, force: true });
   }
-}, 30_000);
+});
 
 test.skipIf(spawnSync("curl", ["--version"]).status !== 0)(
   "the line of each example takes its files, all of them and no others",

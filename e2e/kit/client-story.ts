@@ -126,6 +126,6 @@ export function testStory(command: readonly string[], language: string): () => S
     for (const name of ["cut-once", "cut-always", "cut-always-too"])
       expect((await client.get(`/v1/payments?reference_id=${own(name)}`)).json.data, name).toHaveLength(1);
     expect((await client.get(`/v1/payments?limit=100`)).json.has_more).toBe(true);
-  }, 90_000);
+  });
   return () => service;
 }

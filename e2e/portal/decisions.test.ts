@@ -61,7 +61,7 @@ async function lateMoney(): Promise<string> {
   return reference as string;
 }
 
-test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 240_000 }, async () => {
+test("a reviewer decides twenty reviews in a row by keyboard alone", async () => {
   const references = await reviews(20);
   const { page, open } = await portal.operator("support");
   await open(at.payment(references[0] ?? ""));
@@ -108,7 +108,7 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
   expect(audit[0].body).toEqual({ reason: "Same card as last week" });
 });
 
-test("what an acquirer questions is judged here, and its word decides", { timeout: 240_000 }, async () => {
+test("what an acquirer questions is judged here, and its word decides", async () => {
   const { service } = portal;
   const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
   const { version } = await service.operate("POST", "/routing/rules", { rules });
@@ -190,7 +190,7 @@ async function leftOpen(): Promise<{ uuid: string; reference: string }> {
   return { uuid, reference };
 }
 
-test("what an acquirer never says is recorded by hand, with what shows it", { timeout: 180_000 }, async () => {
+test("what an acquirer never says is recorded by hand, with what shows it", async () => {
   const { uuid, reference } = await leftOpen();
   const { page, open, look } = await portal.operator("admin");
   // What cannot be read is said, and read again.
@@ -328,35 +328,31 @@ test("a dispute is read with its evidence and decided", async () => {
   expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
 });
 
-test(
-  "axe finds nothing on the pages of decisions, light and dark, wide and on a phone; support is offered no money",
-  { timeout: 240_000 },
-  async () => {
-    const [review = ""] = await reviews(1);
-    const { reference, merchantId } = await sold(5_000_000);
-    const settlements = (await (await portal.service.client(merchantId)).post("/v1/sandbox/settlements/run", {})).json
-      .data;
-    const pages = {
-      waiting: at.waiting(),
-      review: at.review(review),
-      payment: at.payment(reference),
-      settlement: at.payout(merchantId, "sandbox", settlements[0].uuid as string),
-      approvals: at.approvals(),
-      policy: at.approvalPolicy(),
-    };
-    for (const viewport of [undefined, PHONE]) {
-      const { page, open, look } = await portal.operator("support", viewport ? { viewport } : {});
-      for (const [name, path] of Object.entries(pages)) {
-        await open(path);
-        // The colours are those of any width.
-        for (const theme of viewport ? (["light"] as const) : (["light", "dark"] as const)) {
-          await showIn(page, theme);
-          expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
-        }
-        if (!viewport) await look(`console-${name}`);
-        if (name === "payment") expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
-        if (name === "settlement") expect(await page.getByRole("button", { name: /^Record/ }).count()).toBe(0);
+test("axe finds nothing on the pages of decisions, light and dark, wide and on a phone; support is offered no money", async () => {
+  const [review = ""] = await reviews(1);
+  const { reference, merchantId } = await sold(5_000_000);
+  const settlements = (await (await portal.service.client(merchantId)).post("/v1/sandbox/settlements/run", {})).json
+    .data;
+  const pages = {
+    waiting: at.waiting(),
+    review: at.review(review),
+    payment: at.payment(reference),
+    settlement: at.payout(merchantId, "sandbox", settlements[0].uuid as string),
+    approvals: at.approvals(),
+    policy: at.approvalPolicy(),
+  };
+  for (const viewport of [undefined, PHONE]) {
+    const { page, open, look } = await portal.operator("support", viewport ? { viewport } : {});
+    for (const [name, path] of Object.entries(pages)) {
+      await open(path);
+      // The colours are those of any width.
+      for (const theme of viewport ? (["light"] as const) : (["light", "dark"] as const)) {
+        await showIn(page, theme);
+        expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
       }
+      if (!viewport) await look(`console-${name}`);
+      if (name === "payment") expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
+      if (name === "settlement") expect(await page.getByRole("button", { name: /^Record/ }).count()).toBe(0);
     }
-  },
-);
+  }
+});

@@ -35,28 +35,24 @@ const go = async ({ page }: Pick<Visit, "page">, path: string): Promise<void> =>
 /** Example number `at` of a page. */
 const exampleOf = (page: Page, at = 0) => page.locator(".example").nth(at);
 
-test(
-  "axe finds nothing on a page of each kind, light and dark, and nothing is wider than a phone",
-  { timeout: 180_000 },
-  async () => {
-    portal.tolerate(/404.*\/docs\/nothing/);
-    const visit = await portal.guest();
-    const found: string[] = [];
-    for (const path of PAGES) {
-      await go(visit, path);
-      for (const theme of ["light", "dark"] as const) {
-        await showIn(visit.page, theme);
-        found.push(...(await faultsIn(visit.page, theme)).map((fault) => `${path}, ${theme}: ${fault}`));
-      }
-      await visit.page.setViewportSize(PHONE);
-      const [inner, outer] = await visit.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      if (inner !== outer) found.push(`${path}: ${inner} px wide on a phone`);
-      await visit.page.setViewportSize(WIDE);
-      await look(visit.page, `docs${path.replaceAll("/", "-")}`);
+test("axe finds nothing on a page of each kind, light and dark, and nothing is wider than a phone", async () => {
+  portal.tolerate(/404.*\/docs\/nothing/);
+  const visit = await portal.guest();
+  const found: string[] = [];
+  for (const path of PAGES) {
+    await go(visit, path);
+    for (const theme of ["light", "dark"] as const) {
+      await showIn(visit.page, theme);
+      found.push(...(await faultsIn(visit.page, theme)).map((fault) => `${path}, ${theme}: ${fault}`));
     }
-    expect(found).toEqual([]);
-  },
-);
+    await visit.page.setViewportSize(PHONE);
+    const [inner, outer] = await visit.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    if (inner !== outer) found.push(`${path}: ${inner} px wide on a phone`);
+    await visit.page.setViewportSize(WIDE);
+    await look(visit.page, `docs${path.replaceAll("/", "-")}`);
+  }
+  expect(found).toEqual([]);
+});
 
 test("who is on call finds what to do first, in the words that were said to them", async () => {
   const { page } = await portal.guest();

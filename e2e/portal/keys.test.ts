@@ -195,7 +195,7 @@ test("a receiver that takes everything does not pass its test, and is told what 
   await requests.send("PUT", "/portal/v1/webhook", { url: receiver.url("/exam") });
   await open(paths.exam(place));
   await page.getByRole("button", { name: "Test the receiver" }).click();
-  await page.getByText("not passed").waitFor({ timeout: 20_000 });
+  await page.getByText("not passed").waitFor({ timeout: 30_000 });
   await page.getByText("refuses bad signature").waitFor();
   await look("exam");
   expect(await faults(page)).toEqual([]);

@@ -74,7 +74,7 @@ class Day {
   }
 }
 
-test("an operator's day goes as its guide says, without the command line", { timeout: 240_000 }, async () => {
+test("an operator's day goes as its guide says, without the command line", async () => {
   const { service } = portal;
   const { rules } = await service.operate("GET", "/routing/rules/1");
   const withRimba = [{ gateway_code: "rimba", payment_method: "bank_transfer", priority: 1, weight: 1 }, ...rules];
@@ -149,7 +149,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.keyboard.press("Escape");
 
   day.begin("In the morning");
-  await page.getByRole("listitem").filter({ hasText: "Late money" }).waitFor({ timeout: 20_000 });
+  await page.getByRole("listitem").filter({ hasText: "Late money" }).waitFor({ timeout: 30_000 });
   await day.open(at.wall());
   await page.getByText("Why others did not").waitFor();
   await day.look();

@@ -130,7 +130,7 @@ async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, 
   return [...wrong, ...light, ...dark.map((fault) => `dark: ${fault}`)].map((fault) => `${name}: ${fault}`);
 }
 
-test("every page shows what it is for, and nobody is kept out of it", { timeout: 240_000 }, async () => {
+test("every page shows what it is for, and nobody is kept out of it", async () => {
   const owner = await portal.member("owner");
   const things = await oneOfEverything(owner.client);
   const names = Object.keys(addresses) as (keyof typeof addresses)[];
@@ -157,7 +157,7 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.moved += value;
 }).observe({ type: "layout-shift", buffered: true });`;
 
-test("nothing moves away from whoever reads while a page loads", { timeout: 120_000 }, async () => {
+test("nothing moves away from whoever reads while a page loads", async () => {
   const moves: string[] = [];
   for (const viewport of [WIDE, PHONE]) {
     const { page, place, client, context, open } = await portal.member("owner", { browser: { viewport } });
@@ -276,7 +276,7 @@ test("the call with curl stays open, and follows the filters", async () => {
   expect(await call.innerText()).toContain("status=expired");
 });
 
-test("an empty page of what a key can fill teaches the call that fills it", { timeout: 120_000 }, async () => {
+test("an empty page of what a key can fill teaches the call that fills it", async () => {
   const { page, place, open } = await portal.member("owner");
   const empty = [
     paths.payments(place),

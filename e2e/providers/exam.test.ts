@@ -19,7 +19,7 @@ beforeAll(async () => {
     isOnItsDay(`${newId("payment", systemClock.now()).replace("_", "")}.`, systemClock.now() + LENGTH);
   while (!isOnOneDay()) await setTimeout(1_000);
   marks = await allMarks();
-}, 180_000);
+});
 
 test.each(Object.keys(subjects))("%s fails no case of the exam, and passes most", (name) => {
   const own = marks[name] ?? [];

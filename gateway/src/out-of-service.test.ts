@@ -27,9 +27,9 @@ test("a full disk answers writes with 503 and health with it, and all is well wh
     expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   }
-  await vi.waitFor(async () => expect(await health()).toBe(503), 10_000);
+  await vi.waitFor(async () => expect(await health()).toBe(503), 30_000);
   full.restore();
-  await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
+  await vi.waitFor(async () => expect(await health()).toBe(200), 30_000);
   expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
 });
 
@@ -39,7 +39,7 @@ test.each(["57014", "53200", "25006"])("SQLSTATE %s in a write is 503 and no fai
   const answer = await client.post("/v1/payments", paymentBody());
   broken.restore();
   expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
-  await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
+  await vi.waitFor(async () => expect(await health()).toBe(200), 30_000);
 });
 
 test("the log says why a write failed whose body had been read", async () => {
@@ -64,7 +64,7 @@ test.each(["57014", "53200", "55P03"])(
       const unlucky = await client.get("/v1/balances");
       expect(unlucky.status).not.toBe(200);
       return unlucky;
-    }, 10_000);
+    }, 30_000);
     broken.restore();
     expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -81,11 +81,11 @@ test.each([
   for (const way of ["connect", "query"] as const)
     vi.spyOn(service.app.database.pool, way).mockImplementation((() => Promise.reject(refused)) as never);
   const answers = [await client.post("/v1/payments", paymentBody()), await client.get("/v1/balances")];
-  await vi.waitFor(async () => expect(await health()).toBe(503), 5_000);
+  await vi.waitFor(async () => expect(await health()).toBe(503), 30_000);
   vi.restoreAllMocks();
   for (const { status, json, headers } of answers)
     expect([status, json.error.code, headers.get("retry-after")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
-  await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
+  await vi.waitFor(async () => expect(await health()).toBe(200), 30_000);
 });
 
 test("a key is revoked although a peer vanished while it changed settings", async () => {

@@ -252,7 +252,7 @@ const spy = `data:text/javascript,import{registerHooks}from"node:module";registe
 test.each([
   ["without an address to send to, no module of it is loaded", undefined, 0],
   ["with one it is", "http://127.0.0.1:1", 1],
-])("%s", { timeout: 60_000 }, async (_name, address, least) => {
+])("%s", async (_name, address, least) => {
   const child = spawn(process.execPath, ["--import", spy, program, "serve"], {
     env: {
       PATH: process.env.PATH,

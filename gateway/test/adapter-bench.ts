@@ -16,6 +16,7 @@ import {
   type Report,
 } from "../src/acquirers/acquirer.ts";
 import { type Micros, SECOND, systemClock } from "../src/ground/clock.ts";
+import { slowness } from "./slowness.ts";
 
 /**
  * How the acquirer treats the next call. refuses: gives a definite no. silent: does the work and never answers. deaf: does nothing and never
@@ -224,7 +225,7 @@ export async function expectUnknown(call: Promise<unknown>): Promise<void> {
 export async function expectInTime(call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
   const begun = performance.now();
   const error = await thrown(call(AbortSignal.timeout(DEADLINE_MS)));
-  expect(performance.now() - begun).toBeLessThan(DEADLINE_MS + LATE_MS);
+  expect(performance.now() - begun).toBeLessThan((DEADLINE_MS + LATE_MS) * slowness());
   return error;
 }
 

@@ -8,6 +8,6 @@ const before = servers();
 
 // Runs after the file's own hooks, which stop the users of its databases.
 afterAll(async () => {
-  await vi.waitFor(() => expect(servers(), "servers that were not stopped").toBe(before), 10_000);
+  await vi.waitFor(() => expect(servers(), "servers that were not stopped").toBe(before), 30_000);
   await dropClones();
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("["))) as [{ filename: string }];
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "shop", private: true, type: "module" }));
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${filename}`], { cwd: project });
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(project, { recursive: true, force: true });
   await service.stop();

@@ -202,7 +202,7 @@ test("hooks are told of each attempt, and a tracer has a span for each call", as
   ]);
 });
 
-test("a thousand calls at once: each is answered, and none is left behind", { timeout: 60_000 }, async () => {
+test("a thousand calls at once: each is answered, and none is left behind", async () => {
   const bodies = Array.from({ length: 1_000 }, order);
   const made = await Promise.all(bodies.map((body) => gerbang.payments.create(body)));
   expect(new Set(made.map(({ reference }) => reference)).size).toBe(1_000);

@@ -135,7 +135,7 @@ function run(now: () => number = Date.now, secret?: string, secondMs = 100): Pro
 
 const newEvents = (many: number): string[] =>
   Array.from({ length: many }, (_, n) => newId("event", systemClock.now() + n * 1000));
-const ready = (): Promise<void> => vi.waitFor(() => expect(said.join("\n")).toContain("Ready"), 5_000);
+const ready = (): Promise<void> => vi.waitFor(() => expect(said.join("\n")).toContain("Ready"), 30_000);
 const arrived = (many: number, timeout = 10_000): Promise<void> =>
   vi.waitFor(() => expect(got.map(({ id }) => id)).toEqual(events.slice(0, many)), timeout);
 
@@ -197,7 +197,7 @@ test("deliveries are signed with the listener's own secret; where several signat
     (_request, response) =>
       json(response, 200, { data: [{ ...event, ...signed }], next_after: event.id, has_more: false }),
   ];
-  await vi.waitFor(() => expect(got).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(got).toHaveLength(1), 30_000);
   const [{ body, headers }] = got as [(typeof got)[number]];
   for (const good of [secret, "whsec_c2VydmljZQ=="])
     expect(await unwrap(body, headers, good, { headerPrefix: "X-Toko-" })).toEqual(event);
@@ -215,7 +215,7 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   await ready();
   events = newEvents(1);
   await arrived(1);
-  await vi.waitFor(() => expect(said).toHaveLength(3), 10_000);
+  await vi.waitFor(() => expect(said).toHaveLength(3), 30_000);
   expect(said[2]).toMatch(
     /^ {2}A refused event is not forwarded again. To forward it and all that came after it, start again with --from evt_\w{26}/,
   );
@@ -231,7 +231,7 @@ test("a receiver that answers 401 has another secret, most likely: where to find
   await ready();
   events = newEvents(3);
   await arrived(3);
-  await vi.waitFor(() => expect(printed).toHaveLength(3), 10_000);
+  await vi.waitFor(() => expect(printed).toHaveLength(3), 30_000);
   expect(said.filter((line) => line.startsWith("  401"))).toEqual([
     `  401: does it verify with the secret named in the first line above? A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${got[0]?.id}.`,
   ]);
@@ -297,7 +297,7 @@ test("any answer counts, also a redirect, which is not followed", async () => {
   await ready();
   events = newEvents(3);
   await arrived(3);
-  await vi.waitFor(() => expect(printed.map((line) => line.split("  ")[3] ?? "")).toHaveLength(3), 10_000);
+  await vi.waitFor(() => expect(printed.map((line) => line.split("  ")[3] ?? "")).toHaveLength(3), 30_000);
   expect(printed.map((line) => /  (\d{3})  /.exec(line)?.[1])).toEqual(["500", "301", "404"]);
 });
 
@@ -306,7 +306,7 @@ test("a receiver that is away is waited for, in order, and nothing is skipped", 
   void run();
   await ready();
   events = newEvents(4);
-  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(said).toHaveLength(2), 30_000);
   expect(said[1]).toMatch(
     new RegExp(
       `^payment\\.created ${events[0]} waits: http:.*: nothing accepts connections there\\. Trying again, up to 3 s apart, until it answers …$`,
@@ -335,19 +335,19 @@ test("a service that is away is said so once; when it is back, where it goes on,
   void run();
   await ready();
   await service.close();
-  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(said).toHaveLength(2), 30_000);
   expect(said[1]).toMatch(/^Lost the service: .*\. Trying again, up to 3 s apart, until it is back …$/);
   events = newEvents(2);
   await new Promise((resolve) => setTimeout(resolve, 350));
   answers = [fault("SERVICE_UNAVAILABLE", 503)];
   await service.open();
-  await arrived(2, 15_000);
+  await arrived(2, 30_000);
   const begun = wireTime(1_000_000);
   expect(said.slice(2)).toEqual([`The service is back: going on after ${START} of ${begun}, 2 events waiting.`]);
   await service.close();
-  await vi.waitFor(() => expect(said).toHaveLength(4), 5_000);
+  await vi.waitFor(() => expect(said).toHaveLength(4), 30_000);
   await service.open();
-  await vi.waitFor(() => expect(said).toHaveLength(5), 15_000);
+  await vi.waitFor(() => expect(said).toHaveLength(5), 30_000);
   expect(said[4]).toMatch(
     new RegExp(`^The service is back: going on after ${events[1]} of \\S+Z, 0 events waiting\\.$`),
   );
@@ -406,9 +406,9 @@ test("a place at which nothing had happened is told by its time alone", async ()
   void run();
   await ready();
   await service.close();
-  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  await vi.waitFor(() => expect(said).toHaveLength(2), 30_000);
   await service.open();
-  await vi.waitFor(() => expect(said).toHaveLength(3), 15_000);
+  await vi.waitFor(() => expect(said).toHaveLength(3), 30_000);
   expect(said[2]).toMatch(/^The service is back: going on from 1970-01-01T00:00:0\dZ on, 0 events waiting\.$/);
 });
 
@@ -448,7 +448,7 @@ test("a stop lets a delivery that is under way be answered, and no other begins"
   const running = run();
   await ready();
   events = newEvents(3);
-  await vi.waitFor(() => expect(open).toHaveLength(1), 5_000);
+  await vi.waitFor(() => expect(open).toHaveLength(1), 30_000);
   stop.abort();
   setTimeout(() => open[0]?.writeHead(200).end(), 300);
   expect(await running).toBe(0);

@@ -29,7 +29,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     for (const one of [folder, dataDirectory]) rmSync(one, { recursive: true, force: true });
   });
 
-  test("it ends within ten seconds of its signal, and a start gives up by itself", { timeout: 60_000 }, async () => {
+  test("it ends within ten seconds of its signal, and a start gives up by itself", async () => {
     const service = await Service.start({ env, dataDirectory });
     // A read that is connected and hears nothing any more.
     const locker = new pg.Client({ connectionString: env.DATABASE_URL });
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     await locker.end();
   });
 
-  test("a process starts while another one migrates", { timeout: 60_000 }, async () => {
+  test("a process starts while another one migrates", async () => {
     const other = new pg.Client({ connectionString: env.DATABASE_URL });
     await other.connect();
     await other.query("select pg_advisory_lock(hashtext('gerbang migrations'))");

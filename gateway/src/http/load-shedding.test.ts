@@ -175,7 +175,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     return Object.fromEntries([...new Set(statuses)].map((each) => [each, statuses.filter((s) => s === each).length]));
   }
 
-  test("everybody hears 503 in time, memory stays bounded, and all works again", { timeout: 180_000 }, async () => {
+  test("everybody hears 503 in time, memory stays bounded, and all works again", async () => {
     expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
     const large = Buffer.alloc(262_144, " ");
     const before = process.memoryUsage().rss;

@@ -5,6 +5,7 @@ import { type Answer, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { defaultRules } from "../routing/routing.ts";
 import { routingEndpoints } from "./routing.routes.ts";
+import { slowness } from "../../test/slowness.ts";
 
 let service: TestService;
 let second: TestService;
@@ -130,7 +131,8 @@ test("an activated version decides in every process within a second, and activat
   const activated = await call("POST", `/${version}/activate`);
   const begun = performance.now();
   expect(activated.json).toMatchObject({ version, active: true });
-  while ((await chosen()) !== "cendana") expect(performance.now() - begun).toBeLessThan(1_000);
+  const secondMs = 1_000 * slowness();
+  while ((await chosen()) !== "cendana") expect(performance.now() - begun).toBeLessThan(secondMs);
   expect((await call("POST", `/${version}/activate`, undefined, second)).json).toMatchObject({ active: true });
   const active = async (): Promise<number[]> =>
     (await call("GET", "?limit=100")).json.data

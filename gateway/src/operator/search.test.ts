@@ -58,7 +58,7 @@ values ($1, 'sandbox', gen_random_uuid(), 'nusantara', 'NQR-77', $2, 900000, 'ID
       [uuidOf(shop.merchantId), uuidOf(payment)],
     );
   });
-}, 30_000);
+});
 afterAll(() => service.stop());
 
 test.each(["payment", "refund", "settlement", "dispute", "event", "journal", "merchant"])(

@@ -45,7 +45,7 @@ beforeAll(async () => {
     if (day === 1) await shop.client.post("/v1/refunds", { payment_reference: reference, amount_minor: 300_000 });
     await shop.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
   }
-}, 30_000);
+});
 afterAll(() => service.stop());
 
 const statement = async (query: string) =>

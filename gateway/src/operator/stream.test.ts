@@ -8,6 +8,7 @@ import { systemClock } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorStreamLimits, OperatorStreams, operatorStreamLimits } from "./stream.ts";
+import { slowness } from "../../test/slowness.ts";
 
 let service: TestService;
 let database: Database;
@@ -124,7 +125,7 @@ test("over a socket a token that is revoked hears the end within seconds", async
   const begun = performance.now();
   await service.operate("DELETE", "/tokens/wall-screen");
   while (!(await reader.read()).done);
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  expect(performance.now() - begun).toBeLessThan(8_000 * slowness());
 });
 
 test("over a socket a person who signs out, and one who is no operator any more, hear the end within seconds", async () => {
@@ -146,6 +147,6 @@ test("over a socket a person who signs out, and one who is no operator any more,
     const begun = performance.now();
     await end(operator);
     while (!(await reader.read()).done);
-    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(performance.now() - begun).toBeLessThan(8_000 * slowness());
   }
 });

@@ -14,6 +14,7 @@ import {
   paymentListSchema,
   paymentStatusSchema,
 } from "./payments.schema.ts";
+import { slowness } from "../../test/slowness.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -273,7 +274,7 @@ describe("endings", () => {
     });
     const begun = Date.now();
     while ((await client.get(`/v1/payments/${payment.reference}`)).json.status !== "expired") {
-      expect(Date.now() - begun).toBeLessThan(2_000);
+      expect(Date.now() - begun).toBeLessThan(2_000 * slowness());
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });

@@ -202,7 +202,7 @@ test("a receiver that always fails is tried eight times, when and only when each
   await pause(A_POLL_MS);
   expect(at(path)).toHaveLength(8);
   expect(await oneDelivery(merchantId)).toMatchObject({ state: "undelivered", attempts: 8 });
-}, 60_000);
+});
 
 test("each attempt is formed anew: same body, fresh timestamp and signature; a success ends the schedule", async () => {
   const path = "/503/third";
@@ -397,7 +397,7 @@ test("merchants whose hosts hang, dead or with an answer that never ends, keep n
   } finally {
     await Promise.all(hanging.map((hole) => hole.close()));
   }
-}, 60_000);
+});
 
 test("a delivery to a host that answers is this process's own as soon as it is written; the first one waits to be claimed", async () => {
   const { client, merchantId } = await shop("/200/direct");
@@ -452,7 +452,7 @@ test("what a merchant owes to dead hosts is left alone in the database until one
   } finally {
     await Promise.all(holes.map((hole) => hole.close()));
   }
-}, 60_000);
+});
 
 test("two processes on one database deliver each event once", async () => {
   const database = await cloneDatabase();
@@ -503,7 +503,7 @@ test("a stop waits for calls by the clock, and not by its looks at them, each of
   );
   expect(rows).toEqual([{ attempts: 0, lease_token: null }]);
   await hole.close();
-}, 90_000);
+});
 
 test("the next attempt is never earlier than planned, and a late one never brings the one after it along", () => {
   expect(attemptOffsetsSeconds).toEqual(LADDER);

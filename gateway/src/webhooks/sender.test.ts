@@ -16,6 +16,7 @@ import { webhookSecret } from "../merchants/directory.ts";
 import { exemptionsOf } from "./exemptions.ts";
 import { vet } from "./guard.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
+import { slowness } from "../../test/slowness.ts";
 
 const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
 /** Addresses of IPv6; names that are not here have none. */
@@ -326,7 +327,7 @@ test("of an endless answer at most 16 KiB are taken, and the rest is neither rea
   expect(result).toMatchObject({ succeeded: true, status: 200, address: "127.0.0.1" });
   expect(result.responseBody).toHaveLength(16_384);
   expect(result.durationMs).toBeLessThan(3_000);
-  await vi.waitFor(() => expect(closed).toBe(true), 3_000);
+  await vi.waitFor(() => expect(closed).toBe(true), 30_000);
   expect(written).toBeLessThan(16 * 1024 * 1024);
   expect(process.memoryUsage().rss - before).toBeLessThan(96 * 1024 * 1024);
 });
@@ -441,7 +442,7 @@ test("a name server that never answers for one family costs a moment, and what c
     [{ address: "93.184.215.14", family: 4 }],
     [{ address: "2606:4700::1111", family: 6 }],
   ]);
-  expect(performance.now() - begun).toBeLessThan(1_500); // 250 ms on a machine with nothing else to do
+  expect(performance.now() - begun).toBeLessThan(1_500 * slowness()); // 250 ms on a machine with nothing else to do
   namesOfSix.set("four.merchant.com", setImmediate(["fd00::1"]));
   await expect(vet("four.merchant.com", none)).rejects.toThrow(/leads to an address that is not public$/);
 });
@@ -596,9 +597,9 @@ test("a receiver that gives no status line before the deadline has failed", asyn
   for (const { result, ms } of [silent, hints]) {
     expectFailure(result, /did not answer within 0\.8 seconds/i);
     expect(ms).toBeGreaterThan(0.95 * short.deadlineMs);
-    expect(ms).toBeLessThan(LATEST_MS);
+    expect(ms).toBeLessThan(LATEST_MS * slowness());
   }
-}, 25_000);
+});
 
 test("after a timely 200 the body's pace decides nothing, and holds no call for longer than its second", async () => {
   const { body } = await slowAttempts();
@@ -606,8 +607,8 @@ test("after a timely 200 the body's pace decides nothing, and holds no call for 
   expect(body.result.responseBody?.toString()).toBe("first words");
   expect(body.result.durationMs).toBeLessThan(short.deadlineMs);
   expect(body.result.heldMs).toBeGreaterThan(0.9 * short.bodyMs);
-  expect(body.ms).toBeLessThan(short.deadlineMs + short.bodyMs);
-}, 25_000);
+  expect(body.ms).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
+});
 
 test("a body that drips for ever is cut off, and its connection with it", async () => {
   let closed = false;
@@ -621,30 +622,30 @@ test("a body that drips for ever is cut off, and its connection with it", async 
   });
   const begun = performance.now();
   const result = await timed(short, "localhost").send(delivery(url));
-  expect(performance.now() - begun).toBeLessThan(short.deadlineMs + short.bodyMs);
+  expect(performance.now() - begun).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
   expect(result).toMatchObject({ succeeded: true, status: 200, reason: undefined });
   expect(result.responseBody?.toString()).toMatch(/^\.{2,}$/);
-  await vi.waitFor(() => expect(closed).toBe(true), 3_000);
+  await vi.waitFor(() => expect(closed).toBe(true), 30_000);
 });
 
 test("the deadline includes a handshake that never comes", async () => {
   const { handshake } = await slowAttempts();
   expectFailure(handshake.result, /did not answer within 0\.8 seconds|could not be made in time/i);
-  expect(handshake.ms).toBeLessThan(LATEST_MS);
-}, 25_000);
+  expect(handshake.ms).toBeLessThan(LATEST_MS * slowness());
+});
 
 test("the deadline includes the name server's time", async () => {
   const { name } = await slowAttempts();
   expectFailure(name.result, /0\.8 seconds|looked up|in time/i);
-  expect(name.ms).toBeLessThan(LATEST_MS);
-}, 25_000);
+  expect(name.ms).toBeLessThan(LATEST_MS * slowness());
+});
 
 test("where an attempt connected to is recorded even when no answer came", async () => {
   const { silent } = await slowAttempts();
   expect(silent.result.address).toBe("127.0.0.1");
   const hangingUp = await answering((request) => void request.socket.destroy());
   expect((await sender("localhost").send(delivery(hangingUp))).address).toBe("127.0.0.1");
-}, 25_000);
+});
 
 test("each attempt records the address of the connection that carried it, of several to one host", async () => {
   const here = (request: IncomingMessage, response: ServerResponse): void => {

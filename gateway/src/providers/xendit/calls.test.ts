@@ -165,7 +165,6 @@ test("a card page that is completed is inquired about, in whichever order its no
 
 test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "huge answer", "slow"])(
   "after %s the payment is found by our key, and opened once",
-  { timeout: 10_000 },
   async (fault) => {
     for (const method of ["qris", "card"] as const) {
       const request = asked({ method });
