@@ -195,7 +195,7 @@ test("Home of a newcomer waits for its first steps, of which each would push the
   answer?.();
   await opened;
   await figures.waitFor();
-  expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(1);
+  await page.getByRole("heading", { name: "First steps" }).waitFor();
 });
 
 test("a settlement on paper is whole, says whose it is, and has nothing that only a screen can use", async () => {

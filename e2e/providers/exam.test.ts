@@ -7,10 +7,11 @@ import { SECOND, systemClock } from "../../gateway/src/ground/clock.ts";
 import { newId } from "../../gateway/src/ground/ids.ts";
 import type { Mark } from "../../gateway/src/providers/exam/exam.ts";
 import { isOnItsDay } from "../../gateway/src/providers/snap/values.ts";
+import { slowness } from "../../gateway/test/slowness.ts";
 import { allMarks, page, subjects, withMarks } from "./scorecard.ts";
 
 /** Microseconds that an exam takes at most. */
-const LENGTH = 30 * SECOND;
+const LENGTH = 30 * slowness() * SECOND;
 
 let marks: Record<string, Mark[]> = {};
 beforeAll(async () => {

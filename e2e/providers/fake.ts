@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ExamControl, FaultName } from "../../gateway/src/providers/exam/control.ts";
+import { slowness } from "../../gateway/test/slowness.ts";
 
 export type { FaultName };
 
@@ -49,7 +50,9 @@ export interface Fake {
 }
 
 const BODY_MAX_BYTES = 1_000_000;
-const SLOW_MS = 5_000;
+/** How long the calls of an exam may take: a second on the usual machine. */
+export const EXAM_DEADLINE_MS = Math.ceil(1_000 * slowness());
+const SLOW_MS = 5 * EXAM_DEADLINE_MS;
 /** Delay of every answer, in milliseconds, for the benchmark. */
 const DELAY_MS = Number(process.env.FAKE_DELAY_MS ?? 0);
 const KEPT_MAX = 1_000;

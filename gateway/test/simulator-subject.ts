@@ -5,6 +5,7 @@ import { startSimulator } from "../src/cli/simulator/simulator.ts";
 import { NotApplicable, type Subject } from "../src/providers/exam/bench.ts";
 import type { FaultName } from "../src/providers/exam/control.ts";
 import { SECRET, profile } from "./remote-rig.ts";
+import { slowness } from "./slowness.ts";
 
 /** The simulator's modes for the faults that it supports. */
 const modes: Partial<Record<FaultName, Mode>> = {
@@ -18,7 +19,7 @@ const modes: Partial<Record<FaultName, Mode>> = {
 export async function simulatorSubject(): Promise<Subject> {
   const simulator = await startSimulator({ port: 0, host: "127.0.0.1", secret: SECRET });
   simulator.behave({ refunds: "held" });
-  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: 1_000 }));
+  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: Math.ceil(1_000 * slowness()) }));
   const count = (key: string): number =>
     simulator
       .operations(1_000)

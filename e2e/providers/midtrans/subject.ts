@@ -6,6 +6,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { midtransAcquirer } from "../../../gateway/src/providers/midtrans/midtrans.ts";
 import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
 import { midtransFake } from "./fake.ts";
+import { EXAM_DEADLINE_MS } from "../fake.ts";
 
 const SERVER_KEY = "SB-Mid-server-examined";
 
@@ -27,7 +28,7 @@ export async function midtransSubject(
       environment: "sandbox",
       url: fake.url,
       server_key: { file: keyFile },
-      deadline_ms: 1_000,
+      deadline_ms: EXAM_DEADLINE_MS,
       methods: methods.map((method) => ({ method, ...limits })),
     }),
   );

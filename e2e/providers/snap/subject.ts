@@ -7,6 +7,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { snapSchema } from "../../../gateway/src/providers/snap/profile.ts";
 import { snapAcquirer } from "../../../gateway/src/providers/snap/snap.ts";
 import { snapFake } from "./fake.ts";
+import { EXAM_DEADLINE_MS } from "../fake.ts";
 
 const CLIENT_ID = "BRN-0253-1758536533798";
 const SECRET = "SK-of-the-exam";
@@ -61,7 +62,7 @@ export const snapSubject =
         code: "examined",
         environment: "sandbox",
         url: fake.url,
-        deadline_ms: 1_000,
+        deadline_ms: EXAM_DEADLINE_MS,
         client_id: CLIENT_ID,
         client_secret: file("secret", SECRET),
         private_key: file("ours.pem", ours.privateKey),

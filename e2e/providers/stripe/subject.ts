@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { stripe } from "../../../gateway/src/providers/stripe/stripe.ts";
 import { stripeFake } from "./fake.ts";
+import { EXAM_DEADLINE_MS } from "../fake.ts";
 
 /** Opens the connector and the fake, which notifies `callbackUrl`. */
 export async function stripeSubject(callbackUrl: string): Promise<Subject> {
@@ -22,7 +23,7 @@ export async function stripeSubject(callbackUrl: string): Promise<Subject> {
     name: "Stripe",
     environment: "sandbox",
     url: fake.url,
-    deadline_ms: 1_000,
+    deadline_ms: EXAM_DEADLINE_MS,
     secret_key: { file: join(folder, "key") },
     webhook_secret: { file: join(folder, "webhook") },
     methods: [

@@ -6,6 +6,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { xenditSchema } from "../../../gateway/src/providers/xendit/profile.ts";
 import { xenditAcquirer } from "../../../gateway/src/providers/xendit/xendit.ts";
 import { xenditFake } from "./fake.ts";
+import { EXAM_DEADLINE_MS } from "../fake.ts";
 
 /** Opens the connector and the fake, which notifies `callbackUrl`. The limits are those of the offered channels. */
 export async function xenditSubject(callbackUrl: string): Promise<Subject> {
@@ -21,7 +22,7 @@ export async function xenditSubject(callbackUrl: string): Promise<Subject> {
     name: "Xendit",
     environment: "sandbox",
     url: fake.url,
-    deadline_ms: 1_000,
+    deadline_ms: EXAM_DEADLINE_MS,
     secret_key: { file: join(folder, "key") },
     callback_token: { file: join(folder, "token") },
     methods: [
