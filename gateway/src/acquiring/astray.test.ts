@@ -8,12 +8,14 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
-import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
+import { type PaymentStatus, isUnpaid, paymentStatuses } from "../payments/states.ts";
 import { newId } from "../ground/ids.ts";
 import { refundElsewhere } from "./astray.ts";
 import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
-import { receipts } from "./receipts.sql.ts";
+import { paymentNotification } from "./notifications.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { moneyOfPayments, receipts } from "./receipts.sql.ts";
 import { type OpenResult, concludeOpening } from "./opening.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -35,6 +37,19 @@ function asked(changes: Partial<Payment> = {}) {
   const start = given({ rows: [row(payments, payment), row(operations, operation)] });
   return { payment, operation, start };
 }
+
+const aReceipt = ({ reference }: Payment): KeptReceipt => ({
+  book,
+  uuid: newId("receipt", NOW),
+  gatewayCode: "kawah",
+  transactionId: "t-1",
+  paymentReference: reference,
+  amountMinor: 999n,
+  currency: "IDR",
+  status: "unapplied",
+  receivedAt: NOW,
+  decidedAt: undefined,
+});
 
 const keyOf = ({ id }: Operation) => ({ book, operationId: id, attempt: 1, kind: "refund_elsewhere" }) as const;
 
@@ -81,6 +96,37 @@ describe("an inquiry that finds", () => {
     const { changes } = start.when(concludeOpening(parts, merchant, begun, known([], { status: "failed" })));
     expect(changes.inserted(exceptions)).toEqual([]);
   });
+
+  test.each(["expired", "canceled", "failed", "pending"] as const)(
+    "that money which a payment did not await has failed there tells a person, whatever was decided of it: %s",
+    (status) => {
+      const { payment, operation, start } = asked({ status });
+      const say = (state: ReportedState, gatewayCode = "kawah") =>
+        paymentNotification(merchant, operation, gatewayCode, { state });
+      const money = { transactionId: "t-1", amountMinor: 999n, currency: "IDR" };
+      const taken = { ...operation, dueAt: NOW };
+      const found: OpenResult = Object.assign(known([], { status: "failed" }), { isOver: isUnpaid(status) });
+      const failed = concludeOpening(parts, merchant, taken, found);
+      const late = start.when(say({ status: "paid", receipt: money }));
+      // The report may be older than the money: the acquirer is asked, and what it says counts.
+      const doubted = late.when(say({ status: "failed" }));
+      expect(doubted.changes.updated(operations)).toMatchObject([{ step: "inquiring", inquiries: 0, dueAt: NOW }]);
+      expect(doubted.changes.inserted(exceptions)).toEqual([]);
+      const told = doubted.when(failed);
+      expect(told.answer).toMatchObject({ exceptions: ["dispute"] });
+      expect(told.changes.inserted(exceptions)).toMatchObject([{ kind: "dispute", attempt: 1 }]);
+
+      // What was credited to the merchant, or came by another acquirer.
+      const decided = (changes: Partial<KeptReceipt>): unknown[] => {
+        const receipt = { ...aReceipt(payment), ...changes };
+        const rows = [row(payments, payment), row(operations, taken), row(moneyOfPayments, receipt)];
+        return given({ rows }).when(failed).changes.inserted(exceptions);
+      };
+      expect(decided({ status: "credited", decidedAt: NOW })).toHaveLength(1);
+      expect(decided({ status: "returned", decidedAt: NOW })).toEqual([]);
+      expect(decided({ gatewayCode: "lawu" })).toEqual([]);
+    },
+  );
 
   test.each<[string, Partial<Payment>]>([
     ["runs", { disputeStatus: "under_review" }],

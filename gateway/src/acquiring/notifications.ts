@@ -8,9 +8,9 @@ import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
+import type { Book } from "../merchants/books.ts";
 import { type OperationName, withInquirySoon, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
-import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -18,7 +18,7 @@ import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "..
 import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
 import type { KeptReceipt } from "./receipt.ts";
-import { receipts } from "./receipts.sql.ts";
+import { moneyOfPayments, receipts } from "./receipts.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 
@@ -44,7 +44,7 @@ export function paymentNotification(
       ...paymentNeeds(book, id),
       need(operations, { book, id }),
       ...exceptionNeeds({ book, id, attempt }, ["receipt"]),
-      ...notificationNeeds(book, gatewayCode, state),
+      ...notificationNeeds({ book, id }, gatewayCode, state),
     ],
     execute(context) {
       const payment = findLocked(context, id);
@@ -56,7 +56,8 @@ export function paymentNotification(
       const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && state.status !== "paid") return undefined;
       // What was paid and has failed was taken back, or the notification is older than the money: an inquiry tells which.
-      const isDoubtful = state.status === "failed" && isPaid(payment.status);
+      const isHeld = isPaid(payment.status) || hasOtherMoney(context, payment, gatewayCode);
+      const isDoubtful = state.status === "failed" && isHeld;
       if (present && (isDoubtful || providerIds !== undefined)) {
         const named = withProviderIds(operation, providerIds);
         context.set.update(operations, isDoubtful ? withInquirySoon(named, context.realNow) : named);
@@ -101,11 +102,22 @@ export function inquireSoon(
   });
 }
 
+type OfPayment = Pick<OperationName, "book" | "id">;
+
 /** Needs of a command that applies an acquirer's notification. */
-export function notificationNeeds(book: Book, gatewayCode: string, state: ReportedState | undefined): Need[] {
-  if (state?.status !== "paid") return ledgerNeeds(book);
+export function notificationNeeds({ book, id }: OfPayment, gatewayCode: string, state?: ReportedState): Need[] {
+  if (state?.status !== "paid")
+    return [...ledgerNeeds(book), ...otherMoney(book, id, gatewayCode).map((key) => need(moneyOfPayments, key))];
   const { transactionId } = state.receipt;
   return [...ledgerNeeds(book), need(receipts, { book, gatewayCode, transactionId })];
+}
+
+const otherMoney = (book: Book, paymentReference: string, gatewayCode: string) =>
+  (["unapplied", "credited"] as const).map((status) => ({ book, paymentReference, gatewayCode, status }));
+
+/** Whether money of this acquirer that a payment did not await is held, or was credited to the merchant. */
+export function hasOtherMoney({ set }: CommandContext, { book, reference }: Payment, gatewayCode: string): boolean {
+  return otherMoney(book, reference, gatewayCode).some((key) => set.get(moneyOfPayments, key) !== undefined);
 }
 
 interface Accepted {
@@ -231,6 +243,7 @@ function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: st
   };
   set.insert(receipts, kept);
   if (kept.status === "applied") return capture(context, current);
+  if (!set.get(moneyOfPayments, kept)) set.insert(moneyOfPayments, kept);
   context.post({
     groupId: reference,
     kind: "receipt_unapplied",

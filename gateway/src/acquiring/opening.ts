@@ -22,16 +22,16 @@ import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
-import { accept, applyState, newsOf, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
+import { accept, applyState, hasOtherMoney, newsOf, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /**
  * The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. `otherMoney`: the outcome is unknown, and
  * the acquirer said that money was paid which was not ordered so.
  */
 export type OpenResult = { exchanged?: readonly CallMessages[]; otherMoney?: boolean | undefined } &
-  /** `isOver`: the payment was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. */
+  /** `isOver`: it was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. `isOurs`: our call made it so. */
   (
-    | ({ kind: "known"; state: ReportedState; isOver?: boolean; astray?: readonly Astray[] } & Opened)
+    | ({ kind: "known"; state: ReportedState; isOver?: boolean; isOurs?: boolean; astray?: readonly Astray[] } & Opened)
     | { kind: "refused" }
     | { kind: "absent" }
     | { kind: "unknown" }
@@ -81,7 +81,7 @@ export function concludeOpening(
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "conclude acquirer's answer",
-    needs: [...openingNeeds(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
+    needs: [...openingNeeds(operation), ...notificationNeeds({ book, id }, operation.gatewayCode, state)],
     execute(context) {
       const { set } = context;
       const current = set.get(operations, { book, id });
@@ -166,6 +166,7 @@ function applyAnswer(
     state,
     providerIds,
     isOutdated,
+    isOurs,
     astray = [],
   }: Extract<OpenResult, { kind: "known" }> & { isOutdated: boolean },
 ): Concluded {
@@ -176,8 +177,9 @@ function applyAnswer(
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
-  const isHeld = after.status === "succeeded" || after.status === "partially_refunded";
-  const isReversed = state.status === "failed" && isHeld && astray.length === 0 && !isOutdated;
+  const isOpenToReversal = after.status === "succeeded" || after.status === "partially_refunded";
+  const isHeld = isOpenToReversal || hasOtherMoney(context, after, gatewayCode);
+  const isReversed = state.status === "failed" && isOurs !== true && isHeld && astray.length === 0 && !isOutdated;
   const moved = recordAstray(context, operation, after, { astray: isReversed ? ["dispute"] : astray, state });
   const isNews = objection && recordException(context, operation, operation.attempt, "receipt", newsOf(state));
   return { ...done, exceptions: isNews ? [...moved, "receipt"] : moved };

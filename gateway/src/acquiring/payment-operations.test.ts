@@ -373,6 +373,27 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
   expect((await client.post("/v1/sandbox/settlements/run", {})).json.data).toEqual([]);
 });
 
+test("money that nobody awaited and that its acquirer takes back tells a person, once", async () => {
+  const { reference, operationKey } = await opened();
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  expect(await say(operationKey, paid("late-1"))).toBe(200);
+  await expect.poll(() => stepOf(reference), patiently).toBe("done");
+  // An old report is no proof: the acquirer still says that it has the money.
+  kawah.states.set(operationKey, paid("late-1"));
+  const before = kawah.asked.length;
+  expect(await say(operationKey, { status: "failed" })).toBe(200);
+  await expect.poll(() => kawah.asked.length, patiently).toBeGreaterThan(before);
+  await expect.poll(() => stepOf(reference), patiently).toBe("done");
+  expect(await exceptionsOf(reference)).toEqual([]);
+  kawah.states.set(operationKey, { status: "failed" });
+  for (let time = 0; time < 2; time++) {
+    expect(await say(operationKey, { status: "failed" })).toBe(200);
+    await expect.poll(() => exceptionsOf(reference), patiently).toEqual(["dispute"]);
+    await expect.poll(() => stepOf(reference), patiently).toBe("done");
+  }
+  expect(await receiptsOf(reference)).toEqual(["unapplied"]);
+});
+
 test("a notification of a stranger, or of an operation that was never requested, moves nothing", async () => {
   const { reference, operationKey } = await opened();
   const callback = { kind: "payment", operationKey, state: paid("x-1") } as const;

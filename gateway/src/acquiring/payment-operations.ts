@@ -168,7 +168,7 @@ export async function callOrInquire(
 /** The result of an inquiry and the call `done` after it. `state`: certain once that call is answered; undefined where an inquiry tells. */
 function after(found: Found, done: CallOutcome<unknown>, state: ReportedState | undefined): OpenResult {
   const exchanged = [...(found.exchanged ?? []), ...exchangesOf(done)];
-  if (done.kind === "answered" && state) return { ...found, state, exchanged };
+  if (done.kind === "answered" && state) return { ...found, state, exchanged, isOurs: true };
   const stays = done.kind === "refused" && !done.unavailable;
   return stays ? { ...found, exchanged } : { kind: "unknown", exchanged, otherMoney: done.otherMoney };
 }

@@ -9,12 +9,20 @@ import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../
 import type { KeptReceipt, ReceiptStatus } from "./receipt.ts";
 
 type ReceiptKey = { book: Book; gatewayCode: string; transactionId: string };
+type MoneyKey = Pick<KeptReceipt, "book" | "paymentReference" | "gatewayCode" | "status">;
 
 const transactionColumns = {
   ...bookColumns,
   gateway_code: ["text", ({ gatewayCode }: ReceiptKey) => gatewayCode],
   transaction_id: ["text", ({ transactionId }: ReceiptKey) => transactionId],
 } as const satisfies Columns<ReceiptKey>;
+
+const moneyColumns = {
+  ...bookColumns,
+  payment_id: ["uuid", ({ paymentReference }: MoneyKey) => uuidOf(paymentReference)],
+  gateway_code: ["text", ({ gatewayCode }: MoneyKey) => gatewayCode],
+  status: ["text", ({ status }: MoneyKey) => status],
+} as const satisfies Columns<MoneyKey>;
 
 const keyColumns = {
   ...bookColumns,
@@ -48,6 +56,15 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
     ...birthColumns,
   }),
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
+};
+
+/** Receipts by payment, acquirer and status, one of each at most. Read under the lock of the payment. */
+export const moneyOfPayments: Table<MoneyKey, KeptReceipt> = {
+  name: "money of payments",
+  keyText: (key) => [bookKey(key.book), key.paymentReference, key.gatewayCode, key.status].join("/"),
+  keyOf: (receipt) => receipt,
+  load: loadByKey<MoneyKey>("load money of payments", "receipts", moneyColumns, ""),
+  parse: receiptOfRow,
 };
 
 /** Marks credited receipts with their settlement batch. */

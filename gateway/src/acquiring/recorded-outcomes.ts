@@ -81,7 +81,7 @@ export function recordPaymentOutcome(
       : { status: "paid", receipt: { transactionId, amountMinor, currency } };
   return bookCommand(owner, {
     name: "record a payment's outcome",
-    needs: [...openingNeeds(asked), ...notificationNeeds(book, gatewayCode, state)],
+    needs: [...openingNeeds(asked), ...notificationNeeds({ book, id }, gatewayCode, state)],
     execute(context) {
       const payment = findLocked(context, id);
       const operation = { ...leftOpen(context, id, payment.status), idempotencyKey };

@@ -37,6 +37,8 @@ export const lockOrder = [
   "merchant velocity",
   "customer velocity",
   "receipts",
+  // Read under the lock of their payments.
+  "money of payments",
   "reconciliation exceptions",
   "refunds",
   "disputes",
