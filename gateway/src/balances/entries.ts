@@ -108,7 +108,7 @@ export async function listEntries(
   );
   const [first, ...others] = found;
   if (cursor !== undefined && (first === undefined || idOfEntry(first) !== cursor)) throw unknownCursor(cursor);
-  return page(cursor === undefined ? found : others, limit, (row) => entryView(row, sign), idOfEntry);
+  return page(cursor === undefined ? found : others, query, (row) => entryView(row, sign), idOfEntry);
 }
 
 /** Journals of every time; a book's numbers never come near the end. */

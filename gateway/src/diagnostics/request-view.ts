@@ -47,7 +47,7 @@ export async function listRequests(database: Database, book: Book, query: Reques
   const filter = requestFilterOf(book, query);
   await checkCursor(book, filter.after, (id) => database.first(selectRequest(book, id), () => ({ book })));
   const rows = await database.query(selectRequests(filter));
-  return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
+  return page(rows.map(requestOfRow), query, requestView, ({ requestId }) => requestId);
 }
 
 /** Scopes that the answers of some paths need of whoever reads them later, too. An answer with events may tell of a settlement. */

@@ -117,7 +117,6 @@ export async function listDisputes(
 ): Promise<Reply> {
   const after = query.starting_after;
   await checkCursor(book, after, (id) => readDispute(database, book.merchantId, id));
-  const limit = limitOf(query);
   const rows = await database.query(
     selectDisputes({
       book,
@@ -126,8 +125,8 @@ export async function listDisputes(
       from: rangeFrom("opened_from", query.opened_from),
       before: rangeBefore("opened_to", query.opened_to),
       after,
-      limit,
+      limit: limitOf(query),
     }),
   );
-  return page(rows.map(disputeOfOrderRow), limit, disputeView, ({ uuid }) => uuid);
+  return page(rows.map(disputeOfOrderRow), query, disputeView, ({ uuid }) => uuid);
 }

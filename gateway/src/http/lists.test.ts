@@ -33,7 +33,7 @@ test.each<[what: string, items: string[], stoppedAt: string | undefined, next: s
 ])("%s goes on behind the last item that was looked at", (_, items, stoppedAt, next) => {
   const { body } = page(
     items,
-    2,
+    { limit: "2" },
     (item) => item,
     (item) => item,
     stoppedAt,

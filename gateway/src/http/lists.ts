@@ -11,18 +11,22 @@ interface Page {
   next_cursor: string | null;
 }
 
+/** The part of a list's query that says how long a page is. */
+type PageLength = { limit?: string | undefined };
+
 /**
- * Makes the body of a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first,
+ * Makes the body of the page that `query` asks for. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first,
  * stopped before it had looked at everything; then a page may be short, or empty, and have a next one. `stoppedAt` comes from a second statement: rows
  * made in between may move it before the last item shown. The cursor is then the last item's, so that none comes twice.
  */
 export function pageBody<Item>(
   items: readonly Item[],
-  limit: number,
+  query: PageLength,
   view: (item: Item) => unknown,
   cursorOf: (item: Item) => string,
   stoppedAt?: string,
 ): Page {
+  const limit = limitOf(query);
   const shown = items.slice(0, limit);
   const last = shown.at(-1);
   const end = last === undefined ? undefined : cursorOf(last);
@@ -32,7 +36,7 @@ export function pageBody<Item>(
 }
 
 /** The number of items that a query asks for, as `limitQuery` has it. */
-export function limitOf(query: { limit?: string | undefined }): number {
+export function limitOf(query: PageLength): number {
   return Number(query.limit ?? 25);
 }
 

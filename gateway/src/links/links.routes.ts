@@ -128,11 +128,7 @@ async function listLinks(
   const rows = await database.query(selectLinks(filter));
   const isSearched = status !== undefined && rows.length <= limit;
   const [stopped] = isSearched ? await database.query(selectLookedTo(filter)) : [];
-  return page(
-    rows.map((row) => snapshotOfLinkRow(row, realNow)),
-    limit,
-    view,
-    ({ link }) => link.uuid,
-    stopped && idOf("link", stopped.link_id as string),
-  );
+  const links = rows.map((row) => snapshotOfLinkRow(row, realNow));
+  const stoppedAt = stopped && idOf("link", stopped.link_id as string);
+  return page(links, asked, view, ({ link }) => link.uuid, stoppedAt);
 }

@@ -85,9 +85,8 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       async handle({ query }) {
         const { starting_after: after, status, payment_reference: paymentReference } = query;
         if (after !== undefined && !(await approvals.find(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        const found = await approvals.list({ status, paymentReference, after }, limit);
-        return page(found, limit, approvalView, ({ uuid }) => uuid);
+        const found = await approvals.list({ status, paymentReference, after }, limitOf(query));
+        return page(found, query, approvalView, ({ uuid }) => uuid);
       },
     }),
     operatorEndpoint({

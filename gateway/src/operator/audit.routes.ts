@@ -103,8 +103,7 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        return page(await refusals.list(after, limit + 1), limit, refusalView, (one) => one.refusalId);
+        return page(await refusals.list(after, limitOf(query) + 1), query, refusalView, (one) => one.refusalId);
       },
     }),
     operatorEndpoint({
@@ -119,9 +118,8 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       async handle({ query }) {
         const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        const rows = await audit.list({ merchantId, actor, after, count: limit + 1 });
-        return page(rows, limit, auditEntryView, (row) => idOf("request", row.request_id));
+        const rows = await audit.list({ merchantId, actor, after, count: limitOf(query) + 1 });
+        return page(rows, query, auditEntryView, (row) => idOf("request", row.request_id));
       },
     }),
   ];

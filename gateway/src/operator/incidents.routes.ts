@@ -72,9 +72,8 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await incidents.find(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        const found = await incidents.list({ open: query.open === "true", after, count: limit + 1 });
-        return page(found, limit, view, ({ incidentId }) => incidentId);
+        const found = await incidents.list({ open: query.open === "true", after, count: limitOf(query) + 1 });
+        return page(found, query, view, ({ incidentId }) => incidentId);
       },
     }),
     operatorEndpoint({

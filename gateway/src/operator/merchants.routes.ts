@@ -96,9 +96,8 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        const rows = await database.query<MerchantRow>(selectMerchants(query.name, after, limit + 1));
-        return page(rows.map(merchantOfRow), limit, merchantView, ({ merchantId }) => merchantId);
+        const rows = await database.query<MerchantRow>(selectMerchants(query.name, after, limitOf(query) + 1));
+        return page(rows.map(merchantOfRow), query, merchantView, ({ merchantId }) => merchantId);
       },
     }),
     operatorEndpoint({
@@ -195,9 +194,8 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
         const { starting_after: after } = query;
         const { credentials } = merchants;
         if (after !== undefined && !(await credentials.read({ merchantId }, after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        const found = await credentials.list({ merchantId }, after, limit + 1);
-        return page(found, limit, credentialView, ({ clientId }) => clientId);
+        const found = await credentials.list({ merchantId }, after, limitOf(query) + 1);
+        return page(found, query, credentialView, ({ clientId }) => clientId);
       },
     }),
     operatorEndpoint({

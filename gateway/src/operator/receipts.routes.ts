@@ -114,9 +114,8 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
         const { starting_after: after, status } = query;
         if (after !== undefined && !(await database.first(selectReceipt(after), receiptOfRow)))
           throw unknownCursor(after);
-        const limit = limitOf(query);
-        const rows = await database.query(selectReceipts(status, after, limit));
-        return page(rows.map(receiptOfRow), limit, receiptView, ({ uuid }) => uuid);
+        const rows = await database.query(selectReceipts(status, after, limitOf(query)));
+        return page(rows.map(receiptOfRow), query, receiptView, ({ uuid }) => uuid);
       },
     }),
     decide(

@@ -62,10 +62,9 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await readException(database, after))) throw unknownCursor(after);
-        const limit = limitOf(query);
         const open = query.status && query.status === "open";
-        const rows = await database.query(selectExceptions(open, after, limit));
-        return page(rows.map(exceptionOfRow), limit, exceptionView, ({ uuid }) => uuid);
+        const rows = await database.query(selectExceptions(open, after, limitOf(query)));
+        return page(rows.map(exceptionOfRow), query, exceptionView, ({ uuid }) => uuid);
       },
     }),
     operatorEndpoint({

@@ -75,10 +75,9 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       async handle({ query }) {
         const { starting_after: after, environment, status } = query;
         if (after !== undefined && !(await find(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
         const filter = { merchantId: query.merchant_id, paymentReference: query.payment_reference };
-        const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limit));
-        return page(rows.map(anyRefundOfRow), limit, view, ({ refund }) => refund.uuid);
+        const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limitOf(query)));
+        return page(rows.map(anyRefundOfRow), query, view, ({ refund }) => refund.uuid);
       },
     }),
     operatorEndpoint({

@@ -176,12 +176,11 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     async handle({ query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
-      const limit = limitOf(query);
-      const rows = await database.query(selectReviews(undefined, after, limit));
+      const rows = await database.query(selectReviews(undefined, after, limitOf(query)));
       const reviewed = await Promise.all(
         rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),
       );
-      return page(reviewed, limit, reviewView, ({ payment }) => payment.reference);
+      return page(reviewed, query, reviewView, ({ payment }) => payment.reference);
     },
   });
 }

@@ -61,8 +61,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(String(after));
-        const limit = limitOf(query);
-        return page(await ruleSets.list(after, limit + 1), limit, summaryView, (row) => String(row.version));
+        return page(await ruleSets.list(after, limitOf(query) + 1), query, summaryView, (row) => String(row.version));
       },
     }),
     operatorEndpoint({
@@ -172,9 +171,8 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.hasActivation(after))) throw unknownCursor(String(after));
-        const limit = limitOf(query);
-        const rows = await ruleSets.activations(after, limit + 1);
-        return page(rows, limit, activationView, ({ activation }) => String(activation));
+        const rows = await ruleSets.activations(after, limitOf(query) + 1);
+        return page(rows, query, activationView, ({ activation }) => String(activation));
       },
     }),
   ];

@@ -69,10 +69,9 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
         const filter = { environment, day, status, currency, after };
         if (after !== undefined && (await database.query(selectIsPayoutOf(filter, after))).length === 0)
           throw unknownCursor(after);
-        const limit = limitOf(query);
-        const rows = await database.query(selectPayoutsOf(filter, limit));
+        const rows = await database.query(selectPayoutsOf(filter, limitOf(query)));
         const payouts = rows.map((row) => ({ ...settlementOfRow(row), merchantName: row.merchant_name as string }));
-        return page(payouts, limit, payoutView, ({ uuid }) => uuid);
+        return page(payouts, query, payoutView, ({ uuid }) => uuid);
       },
     }),
   ];

@@ -26,8 +26,7 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await tokens.has(after))) throw unknownCursor(after);
-        const limit = limitOf(query);
-        return page(await tokens.list(after, limit + 1), limit, tokenView, ({ tokenId }) => tokenId);
+        return page(await tokens.list(after, limitOf(query) + 1), query, tokenView, ({ tokenId }) => tokenId);
       },
     }),
     operatorEndpoint({

@@ -197,7 +197,6 @@ async function findSummary(summaries: SharedRead<PaymentName>, call: Call): Prom
 
 async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply> {
   const query = call.query as ListQuery;
-  const limit = limitOf(query);
   const { payments, stoppedAt } = await findPayments(
     parts.database,
     {
@@ -210,10 +209,10 @@ async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply
       createdBefore: rangeBefore("created_to", query.created_to),
       after: query.starting_after,
     },
-    limit,
+    limitOf(query),
   );
   const view = await statusViewer(parts, call, payments);
-  return page(payments, limit, view, ({ reference }) => reference, stoppedAt?.reference);
+  return page(payments, query, view, ({ reference }) => reference, stoppedAt?.reference);
 }
 
 /** Gives the function that shows these payments, with the expected payout dates of those that await settlement. */

@@ -62,12 +62,11 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       success: { description: "A page of journals with their entries.", schema: journalListSchema },
       async handle({ book, query }) {
         const { group, starting_after: after } = query;
-        const limit = limitOf(query);
         const cursor = after === undefined ? undefined : await findJournal(database, book, after);
         if (after !== undefined && !cursor) throw unknownCursor(after);
-        const rows = await database.query<JournalRow>(selectJournalPage(book, group, cursor?.seq, limit));
+        const rows = await database.query<JournalRow>(selectJournalPage(book, group, cursor?.seq, limitOf(query)));
         const journals = rows.map((row) => journalOfRow(book, row));
-        return page(journals, limit, journalView, ({ journalId }) => journalId);
+        return page(journals, query, journalView, ({ journalId }) => journalId);
       },
     }),
     memberEndpoint({

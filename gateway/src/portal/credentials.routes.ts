@@ -57,16 +57,11 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     async handle({ book, query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
-      const limit = limitOf(query);
       await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
-      const found = await credentials.list(book, after, limit + 1);
+      const found = await credentials.list(book, after, limitOf(query) + 1);
       const now = clock.now();
-      return page(
-        found,
-        limit,
-        (key) => keyView(key, now),
-        ({ clientId }) => clientId,
-      );
+      const view = (key: Credential): unknown => keyView(key, now);
+      return page(found, query, view, ({ clientId }) => clientId);
     },
   });
 }

@@ -39,7 +39,6 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
         if (cursor !== undefined && !(after && (await readAttempt(database, book, after)))) throw unknownCursor(cursor);
-        const limit = limitOf(query);
         const rows = await database.query(
           selectBookAttempts({
             book,
@@ -48,10 +47,10 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
             startedFrom: rangeFrom("started_from", query.started_from),
             startedBefore: rangeBefore("started_to", query.started_to),
             after,
-            limit,
+            limit: limitOf(query),
           }),
         );
-        return page(rows.map(listedAttemptOfRow), limit, listedView, deliveryIdOf);
+        return page(rows.map(listedAttemptOfRow), query, listedView, deliveryIdOf);
       },
     }),
     memberEndpoint({

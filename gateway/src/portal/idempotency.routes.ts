@@ -37,8 +37,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       query: usedKeysQuery,
       success: { description: "A page of keys.", schema: usedKeyListSchema },
       async handle({ book, query }) {
-        const limit = limitOf(query);
-        const rows = await database.query(selectUsedKeys(book, query.starting_after, limit));
+        const rows = await database.query(selectUsedKeys(book, query.starting_after, limitOf(query)));
         const view = ({ key, requests, replays, conflicts, last, record }: ReturnType<typeof usedKeyOfRow>) => ({
           idempotency_key: key,
           record: record ? recordView(record) : null,
@@ -47,7 +46,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
           conflicts,
           last_request: requestView(last),
         });
-        return page(rows.map(usedKeyOfRow), limit, view, ({ last }) => last.requestId);
+        return page(rows.map(usedKeyOfRow), query, view, ({ last }) => last.requestId);
       },
     }),
     memberEndpoint({

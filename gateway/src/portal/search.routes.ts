@@ -54,13 +54,12 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       query: paymentSearchQuery,
       success: { description: "A page of payments.", schema: foundPaymentsSchema },
       async handle({ query, book, merchant }) {
-        const limit = limitOf(query);
         const search = paymentSearchOf(parts.payers, book, query);
-        const { payments, stoppedAt } = await findPayments(parts.database, search, limit);
+        const { payments, stoppedAt } = await findPayments(parts.database, search, limitOf(query));
         const dateOf = await estimate({ merchant, book }, payments);
         const found = pageBody(
           payments,
-          limit,
+          query,
           (payment) => statusView(payment, dateOf(payment)),
           ({ reference }) => reference,
           stoppedAt?.reference,

@@ -160,8 +160,7 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     async handle({ merchant: { merchantId }, query }) {
       const { starting_after: before } = query;
       if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);
-      const limit = limitOf(query);
-      return page(await audit.list(merchantId, before, limit + 1), limit, auditView, ({ auditId }) => auditId);
+      return page(await audit.list(merchantId, before, limitOf(query) + 1), query, auditView, ({ auditId }) => auditId);
     },
   });
 }

@@ -105,7 +105,6 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
   const { book, merchant } = call;
   const after = query.starting_after;
   await checkCursor(book, after, (id) => findRefund(database, merchant, id));
-  const limit = limitOf(query);
   const rows = await database.query(
     selectRefunds({
       book,
@@ -114,10 +113,10 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
       from: rangeFrom("created_from", query.created_from),
       before: rangeBefore("created_to", query.created_to),
       after,
-      limit,
+      limit: limitOf(query),
     }),
   );
-  return page(rows.map(refundOfOrderRow), limit, refundView, ({ uuid }) => uuid);
+  return page(rows.map(refundOfOrderRow), query, refundView, ({ uuid }) => uuid);
 }
 
 async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<RefundOfOrder | undefined> {

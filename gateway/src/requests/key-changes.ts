@@ -15,8 +15,7 @@ export async function keyChanges(
   const { starting_after: after } = query;
   if (after !== undefined && (await database.query(selectKeyChange(key, after))).length === 0)
     throw unknownCursor(after);
-  const limit = limitOf(query);
-  return page(await database.query(selectKeyChanges(key, after, limit + 1)), limit, view, requestOf);
+  return page(await database.query(selectKeyChanges(key, after, limitOf(query) + 1)), query, view, requestOf);
 }
 
 function view(row: Row): Record<string, unknown> {

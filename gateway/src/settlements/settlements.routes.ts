@@ -131,7 +131,6 @@ export async function readSettlement(
 export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {
   const after = query.starting_after;
   await checkCursor(book, after, (id) => readSettlement(database, book.merchantId, id));
-  const limit = limitOf(query);
   const rows = await database.query(
     selectSettlements({
       book,
@@ -140,8 +139,8 @@ export async function listSettlements(database: Database, book: Book, query: Set
       endFrom: rangeFrom("date_from", query.date_from),
       endBefore: rangeBefore("date_to", query.date_to),
       after,
-      limit,
+      limit: limitOf(query),
     }),
   );
-  return page(rows.map(settlementOfRow), limit, settlementView, ({ uuid }) => uuid);
+  return page(rows.map(settlementOfRow), query, settlementView, ({ uuid }) => uuid);
 }

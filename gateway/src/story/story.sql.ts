@@ -18,14 +18,19 @@ function about(name: string, text: string) {
   });
 }
 
-export const selectRefundsOf = about(
-  "select refunds of payment",
-  `select *
-from refunds
+/** The first records of a payment in a table, by their ids. */
+const recordsOf = (table: "refunds" | "receipts", id: string) =>
+  about(
+    `select ${table} of payment`,
+    `select *
+from ${table}
 where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
-order by refund_id
+order by ${id}
 limit ${TOLD_MAX + 1}`,
-);
+  );
+
+export const selectRefundsOf = recordsOf("refunds", "refund_id");
+export const selectReceiptsOf = recordsOf("receipts", "receipt_id");
 
 /** Disputes with the time when evidence was submitted, null while there is none. */
 export const selectDisputesOf = about(
@@ -40,15 +45,6 @@ left join lateral (
 ) e on true
 where d.merchant_id = $1::uuid and d.environment = $2::environment and d.payment_id = $3::uuid
 order by d.dispute_id
-limit ${TOLD_MAX + 1}`,
-);
-
-export const selectReceiptsOf = about(
-  "select receipts of payment",
-  `select *
-from receipts
-where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
-order by receipt_id
 limit ${TOLD_MAX + 1}`,
 );
 

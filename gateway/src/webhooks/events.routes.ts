@@ -205,13 +205,8 @@ export async function listEvents(
   const rows = await database.query(selectEvents(filter));
   const isSearched = rows.length <= limit && discards(filter);
   const [stopped] = isSearched ? await database.query(selectLookedTo(filter)) : [];
-  return page(
-    rows.map(eventOfRow),
-    limit,
-    eventView,
-    ({ eventId }) => eventId,
-    stopped && idOf("event", stopped.event_id as string),
-  );
+  const stoppedAt = stopped && idOf("event", stopped.event_id as string);
+  return page(rows.map(eventOfRow), query, eventView, ({ eventId }) => eventId, stoppedAt);
 }
 
 /** Gives a page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
@@ -224,8 +219,7 @@ export async function listAttempts(
   const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
   // Attempts are numbered from 1 without gaps, so a cursor up to their number exists.
   if (after !== undefined && after > (delivery?.attempts ?? 0)) throw unknownCursor(String(after));
-  const limit = limitOf(query);
-  const rows = await database.query(selectAttempts(event, after, limit));
+  const rows = await database.query(selectAttempts(event, after, limitOf(query)));
   const view = (attempt: Attempt): unknown => attemptView(attempt, attempt.url ?? delivery?.url ?? "", event.body);
-  return page(rows.map(attemptOfRow), limit, view, ({ attempt }) => String(attempt));
+  return page(rows.map(attemptOfRow), query, view, ({ attempt }) => String(attempt));
 }
