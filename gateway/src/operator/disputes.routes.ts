@@ -22,6 +22,7 @@ import {
 } from "../disputes/evidence.ts";
 import { readPieces } from "../disputes/evidence-files.ts";
 import { parseWireTime } from "../ground/clock.ts";
+import { Downloads } from "../ground/downloads.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { readable, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
@@ -235,6 +236,7 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
     readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
   const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
   const shared = { method: "GET", tag: "Disputes", role: "viewer" } as const;
+  const downloads = new Downloads({ inAll: 16, each: 4 });
   return [
     operatorEndpoint({
       ...shared,
@@ -260,12 +262,12 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
         schema: downloadedFileSchema,
         mediaType: "application/octet-stream",
       },
-      async handle({ params }) {
+      async handle({ params, operator }) {
         const evidence = await read(params);
         const file = fileByNumber(evidence, params.number ?? "");
         if (!evidence || !file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
         const attachment = attachmentOf(file, (kept) => readPieces(database, evidence, kept));
-        return { status: 200, body: "", file: attachment };
+        return { status: 200, body: "", file: { ...attachment, sending: downloads.take(operator.name) } };
       },
     }),
   ];

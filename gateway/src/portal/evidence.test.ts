@@ -360,6 +360,30 @@ from generate_series(1, $3::integer / 10) as slot`,
   await asOwner(service.database, (owner) => owner.query("delete from evidence_files where name = 'a.pdf'"));
 });
 
+/** Four readers who stop after the headers. */
+async function fourHeld(url: string, headers: Record<string, string>): Promise<IncomingMessage[]> {
+  const held = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      httpRequest(url, { headers, agent: false }, resolve).on("error", reject).end();
+    });
+  const readers = await Promise.all([held(), held(), held(), held()]);
+  expect(readers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  return readers;
+}
+
+test("an operator downloads four files at once, and leaves the places", async () => {
+  const it = await disputed();
+  await upload(it, pdfOfSize(10 * 1024 * 1024));
+  await it.browser.send("PUT", it.path, { statement });
+  expect((await it.browser.post(`${it.path}/submit`)).status).toBe(200);
+  const path = `/merchants/${it.merchantId}/books/sandbox/disputes/${it.uuid}/evidence/files/1`;
+  const authorization = `Bearer ${OPERATOR_TOKEN}`;
+  const readers = await fourHeld(`${service.operatorOrigin}/ops/v1${path}`, { authorization });
+  expect(outcome(await service.askOperator(path))).toBe("429 RATE_LIMITED");
+  for (const reader of readers) reader.destroy();
+  await expect.poll(async () => (await service.askOperator(path)).status, { timeout: 30_000 }).toBe(200);
+});
+
 test("a merchant's people download four files at once, others download meanwhile, and whoever goes leaves their place", async () => {
   const [it, other] = [await disputed(), await disputed()];
   const { file_id: id } = (await upload(it, pdfOfSize(10 * 1024 * 1024))).json;
@@ -367,15 +391,7 @@ test("a merchant's people download four files at once, others download meanwhile
   const path = `${it.path}/files/${id}`;
   const { cookie = "", merchantId } = it.browser;
   const headers = { cookie, "x-merchant-id": merchantId, "x-environment": "sandbox" };
-  /** A reader who stops after the headers. */
-  const held = (): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      httpRequest(service.origin + path, { headers, agent: false }, resolve)
-        .on("error", reject)
-        .end();
-    });
-  const readers = await Promise.all([held(), held(), held(), held()]);
-  expect(readers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  const readers = await fourHeld(service.origin + path, headers);
   expect(outcome(await it.browser.get(path))).toBe("429 RATE_LIMITED");
   expect((await download(other, `${other.path}/files/${others}`)).response.status).toBe(200);
   for (const reader of readers) reader.destroy();
