@@ -1,4 +1,5 @@
 // Times in the person's time zone, with UTC in the API's form on hover.
+import { fromNow } from "./from-now.ts";
 import { useMembership } from "../api/place.ts";
 import { useSession } from "../api/session.ts";
 import { useLanguage } from "../words.ts";
@@ -60,13 +61,6 @@ export function Day({ on }: { on: string }) {
   );
 }
 
-const steps = [
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-  ["second", 1],
-] as const;
-
 interface FromNow {
   at: string;
   ticking?: boolean;
@@ -74,19 +68,12 @@ interface FromNow {
   aheadMs?: number;
 }
 
-/** Always in English, because it stands within sentences, which are: "The last one failed 4 seconds ago." */
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-
 /** The time from now: "in 3 days". Updates every 15 s, or every second when `ticking`. */
 export function TimeFromNow({ at, ticking = false, aheadMs = 0 }: FromNow) {
   const now = useNow(ticking ? 1000 : 15_000);
-  const exact = Math.round((Date.parse(at) - now - aheadMs) / 1000);
-  // A recent event may seem to lie in the future, because the clock is read only every 15 s.
-  const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
-  const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
   return (
     <time dateTime={at} title={inUtc(at)} className="whitespace-nowrap">
-      {relative.format(Math.trunc(seconds / size), unit)}
+      {fromNow(Math.round((Date.parse(at) - now - aheadMs) / 1000), ticking)}
     </time>
   );
 }
