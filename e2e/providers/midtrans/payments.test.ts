@@ -132,6 +132,17 @@ describe("an answer that is lost", () => {
     const late = { ...never, isOver: true, expiresAt: systemClock.now() - 61 * SECOND };
     expect(await rig.ask(late)).toEqual({ known: false });
   });
+
+  test("of an inquiry is not taken for the end of a payment that they had: its money may still come", async () => {
+    // They answer 404 about this order. While it is open here, that is told, and asked about again.
+    const shown = rig.ordered({ providerIds: { order: "an order", transaction: "a transaction" } });
+    expect(await rig.ask(shown)).toEqual({ known: false });
+    const over = { ...shown, isOver: true };
+    for (const by of [0, 16 * 60 * SECOND, 24 * 3_600 * SECOND])
+      await rig.later(by, () => expect(rig.ask(over)).rejects.toThrow("does not have it"));
+    await rig.later(26 * 3_600 * SECOND, async () => expect(await rig.ask(over)).toEqual({ known: false }));
+    expect(rig.control.opened(over.operationKey)).toBe(0);
+  });
 });
 
 describe("a definite no", () => {

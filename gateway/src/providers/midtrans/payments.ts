@@ -9,7 +9,7 @@ import {
   type ProviderIds,
 } from "../../acquirers/acquirer.ts";
 import { printable } from "../../acquirers/remote-http.ts";
-import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
+import { HOUR, type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import type { CallContext } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
@@ -24,6 +24,8 @@ import { type Order, channelsOf, chargeBody, pageBody } from "./requests.ts";
 const ANSWERS_REPEAT: Micros = 6 * 60 * SECOND;
 /** A payment that is absent this long after its end is absent for good: a request on its way to Midtrans has arrived by then. */
 const OVER_AFTER: Micros = 60 * SECOND;
+/** The same for a payment that Midtrans once had: its money may still come, and an inquiry that does not find it may be mistaken. */
+const FORGOTTEN: Micros = 25 * HOUR;
 /** Shortest lifetime of a charge. */
 const CHARGE_MIN: Micros = 20 * SECOND;
 
@@ -62,8 +64,7 @@ export class Payments {
       return { no: { meaning: refusal("a charge", code, "it is denied", answer), unavailable: false } };
     if (code !== "201" || status !== "waiting")
       throw new Error(`Midtrans answered a charge with ${transaction.transaction_status}`);
-    const { method, amountMinor, merchantName, expiresAt } = request;
-    const found = { method, amountMinor, merchantName, expiresAt, bank: order.channel };
+    const found = { ...order, merchantName: request.merchantName, bank: order.channel };
     const instructions = instructionsOf(transaction, found, this.host.plainOnLoopback);
     if (!instructions) throw new Error("Midtrans answered a charge without what its payer needs");
     return { opened: { instructions, providerIds: idsOf(transaction) } };
@@ -125,8 +126,7 @@ export class Payments {
     const transaction = readTransaction(answer, order);
     const state = stateOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
     const providerIds = { ...request.providerIds, ...idsOf(transaction) };
-    const instructions =
-      this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback) ?? undefined;
+    const instructions = this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback);
     const astray = astrayIn(transaction);
     if (instructions || state.status !== "waiting" || request.providerIds)
       return { known: true, instructions: instructions ?? shownBefore(request), state, astray, providerIds };
@@ -140,7 +140,8 @@ export class Payments {
     const page = this.pageOf(request);
     if (page) return { known: true, instructions: page, state: { status: "waiting" }, providerIds };
     const now = this.host.clock.now();
-    if (providerIds || now > expiresAt + OVER_AFTER) return { known: false };
+    if (now > expiresAt + (providerIds ? FORGOTTEN : OVER_AFTER) || (providerIds && !request.isOver))
+      return { known: false };
     // Nobody is to pay it any more. Absent for good once its time is over: until then the request may still be on its way.
     if (request.isOver) throw new Error("Midtrans does not have it, and it is not ordered again");
     if (now + CHARGE_MIN > expiresAt) throw new Error("Midtrans does not have it, and its time is nearly over");
