@@ -120,7 +120,34 @@ describe("money that is not the ordered one", () => {
     read("FAILED").toThrow(Unreadable);
   });
 
+  test.each<[keyof ReturnType<typeof paymentRequest>, unknown]>([
+    ["request_amount", undefined],
+    ["currency", undefined],
+    ["currency", null],
+    ["latest_payment_id", "x".repeat(65)],
+    ["actions", [{ descriptor: "QR_STRING" }]],
+  ])("is told of a paid payment request that cannot be read: %s is %j", (field, value) => {
+    const read = (status: string, reference_id = KEY) => {
+      const { [field]: _, ...rest } = paymentRequest({ status, reference_id });
+      return expect(() => readPaymentRequest({ ...rest, ...(value !== undefined && { [field]: value }) }, opening()));
+    };
+    read("SUCCEEDED").toThrow(OtherMoney);
+    for (const status of ["REQUIRES_ACTION", "EXPIRED", "SETTLED"]) read(status).toThrow(Unreadable);
+    read("SUCCEEDED", "pay2").toThrow(Unreadable);
+  });
+
+  test("is told of a paid card page and of a refund that cannot be read", () => {
+    const { amount: _amount, ...page } = session({ status: "COMPLETED" });
+    expect(() => readSession(page, opening())).toThrow(OtherMoney);
+    expect(() => readSession({ ...page, status: "ACTIVE" }, opening())).toThrow(Unreadable);
+    const { amount: _of, ...given } = refund({ status: "SUCCEEDED" });
+    expect(() => readRefund(given, refunding())).toThrow(OtherMoney);
+    expect(() => readRefund({ ...given, status: "FAILED" }, refunding())).toThrow(Unreadable);
+  });
+
   test.each([
+    { currency: null },
+    { captures: "all of it" },
     { captures: [{ capture_amount: "10000.001" }] },
     { currency: "XXX" },
     { captures: [{ capture_amount: 0 }] },

@@ -27,27 +27,24 @@ const actionSchema = z.object({ type: z.string(), descriptor: z.string().nullish
 type Action = z.infer<typeof actionSchema>;
 
 // Responses may gain fields: unknown ones are ignored.
-const paymentRequestSchema = z.object({
-  payment_request_id: idIfAny,
-  /** The name of this field in Xendit's migration guide. */
-  id: idIfAny,
-  reference_id: z.string(),
-  latest_payment_id: idIfAny,
+const paymentRequestSchema = z
+  .object({
+    payment_request_id: idIfAny,
+    /** The name of this field in Xendit's migration guide. */
+    id: idIfAny,
+    reference_id: z.string(),
+    latest_payment_id: idIfAny,
+    currency: z.string(),
+    request_amount: z.unknown(),
+    status: z.string(),
+    actions: z.array(actionSchema).max(50).nullish(),
+  })
+  .refine((read) => read.payment_request_id ?? read.id, "payment_request_id is missing");
+const paymentSchema = z.object({ payment_id: id, payment_request_id: idIfAny, status: z.string() });
+const moneySchema = z.object({
   currency: z.string(),
   request_amount: z.unknown(),
-  status: z.string(),
-  actions: z.array(actionSchema).max(50).nullish(),
-});
-const paymentSchema = z.object({
-  payment_id: id,
-  payment_request_id: idIfAny,
-  currency: z.string(),
-  request_amount: z.unknown(),
-  status: z.string(),
-  captures: z
-    .array(z.object({ capture_amount: z.unknown() }))
-    .max(50)
-    .nullish(),
+  captures: z.object({ capture_amount: z.unknown() }).array().max(50).nullish(),
 });
 const sessionSchema = z.object({
   payment_session_id: id,
@@ -62,11 +59,12 @@ const sessionSchema = z.object({
 const refundSchema = z.object({
   id,
   reference_id: z.string().nullish(),
-  payment_request_id: idIfAny,
   currency: z.string(),
   amount: z.unknown(),
   status: z.string(),
 });
+/** What of a payment request, a card page or a refund says whose it is and whether money has moved, also where the rest cannot be read. */
+const saidSchema = z.object({ reference_id: z.string(), status: z.string() });
 const listSchema = z.object({ data: z.array(z.unknown()).max(1000), has_more: z.boolean().nullish() });
 
 /** State of a payment request or a card page. `paid` counts only together with the payment that paid it. */
@@ -112,19 +110,16 @@ export interface XenditPayment {
   page: string | undefined;
 }
 
-/** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order; `OtherMoney` where other money was paid. */
+/** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order; `OtherMoney` where it is paid, and not so. */
 export function readPaymentRequest(body: unknown, request: Order): XenditPayment {
-  const what = "a payment request";
-  const read = parse(paymentRequestSchema, body, what);
-  const paymentRequestId = read.payment_request_id ?? read.id ?? undefined;
-  if (paymentRequestId === undefined) throw new Unreadable(what, "payment_request_id is missing");
-  sameOrder(what, read.reference_id, request.operationKey);
-  const state = known(requestStates, read.status, what);
-  const theirs = { field: "request_amount", amount: read.request_amount, currency: read.currency };
-  sameMoney(what, theirs, request, state === "paid");
+  const { read, state } = readOrdered("a payment request", body, request, {
+    schema: paymentRequestSchema,
+    states: requestStates,
+    field: "request_amount",
+  });
   return {
     state,
-    paymentRequestId,
+    paymentRequestId: read.payment_request_id ?? read.id ?? undefined,
     sessionId: undefined,
     paymentId: read.latest_payment_id ?? undefined,
     actions: read.actions ?? [],
@@ -133,12 +128,11 @@ export function readPaymentRequest(body: unknown, request: Order): XenditPayment
 }
 
 export function readSession(body: unknown, request: Order): XenditPayment {
-  const what = "a card page";
-  const read = parse(sessionSchema, body, what);
-  sameOrder(what, read.reference_id, request.operationKey);
-  const state = known(sessionStates, read.status, what);
-  const theirs = { field: "amount", amount: read.amount, currency: read.currency };
-  sameMoney(what, theirs, request, state === "paid");
+  const { read, state } = readOrdered("a card page", body, request, {
+    schema: sessionSchema,
+    states: sessionStates,
+    field: "amount",
+  });
   return {
     state,
     paymentRequestId: read.payment_request_id ?? undefined,
@@ -165,11 +159,12 @@ export function readReceipt(
   { paymentId, paymentRequestId }: { paymentId: string; paymentRequestId: string | undefined },
 ): Receipt {
   const what = "a payment";
-  const { payment_id, status, currency, captures, request_amount, ...read } = parse(paymentSchema, body, what);
+  const { payment_id, status, ...read } = parse(paymentSchema, body, what);
   if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status, 60)}, not SUCCEEDED`);
   if (payment_id !== paymentId) throw new Unreadable(what, "payment_id is another one");
   if (paymentRequestId !== undefined && read.payment_request_id && read.payment_request_id !== paymentRequestId)
     throw new Unreadable(what, "payment_request_id is another one");
+  const { currency, captures, request_amount } = readMoved(() => parse(moneySchema, body, what));
   // Some channels report no captures: they capture the whole amount at once.
   const parts = captures && captures.length > 0 ? captures.map((part) => part.capture_amount) : [request_amount];
   let amountMinor = 0n;
@@ -188,13 +183,12 @@ export interface ReadRefund {
 }
 
 export function readRefund(body: unknown, request: RefundRequest): ReadRefund {
-  const what = "a refund";
-  const read = parse(refundSchema, body, what);
-  sameOrder(what, read.reference_id ?? undefined, request.operationKey);
-  const status = known(refundStatuses, read.status, what);
-  const theirs = { field: "amount", amount: read.amount, currency: read.currency };
-  sameMoney(what, theirs, request, status !== "failed");
-  return { id: read.id, status };
+  const { read, state } = readOrdered("a refund", body, request, {
+    schema: refundSchema,
+    states: refundStatuses,
+    field: "amount",
+  });
+  return { id: read.id, status: state };
 }
 
 /** Reads one page of a list: the items with this reference, whether there are more pages, and the id after which the next one begins. */
@@ -266,30 +260,36 @@ function webPage(actions: readonly Action[]): string | undefined {
   return (redirects.find(({ descriptor }) => descriptor === "WEB_URL") ?? redirects[0])?.value ?? undefined;
 }
 
-function sameOrder(what: string, reference: string | undefined, expected: string): void {
-  if (reference !== expected) throw new Unreadable(what, "reference_id is another one");
-}
-
-/** Throws `Unreadable` unless the money is the ordered one, and `OtherMoney` if it has moved. */
-function sameMoney(
+/**
+ * Reads an answer about an order. Throws `Unreadable` unless it is whole and about this order and its money, and `OtherMoney` where it says of this
+ * order that its money has moved.
+ */
+function readOrdered<
+  Read extends { reference_id?: string | null | undefined; status: string; currency: string },
+  State extends XenditState | RefundStatus,
+>(
   what: string,
-  theirs: { field: string; amount: unknown; currency: string },
-  ours: { amountMinor: bigint; currency: string },
-  hasMoved: boolean,
-): void {
-  const check = (): void => {
-    if (theirs.currency !== ours.currency) throw new Unreadable(what, "currency is another one");
-    if (readAmount(theirs.amount, theirs.currency) !== ours.amountMinor)
-      throw new Unreadable(what, `${theirs.field} is another one`);
+  body: unknown,
+  { operationKey, amountMinor, currency }: Order,
+  {
+    schema,
+    states,
+    field,
+  }: { schema: z.ZodType<Read>; states: Readonly<Record<string, State>>; field: keyof Read & string },
+): { read: Read; state: State } {
+  const stateOf = (status: string): State | undefined => (Object.hasOwn(states, status) ? states[status] : undefined);
+  const check = (): { read: Read; state: State } => {
+    const read = parse(schema, body, what);
+    if (read.reference_id !== operationKey) throw new Unreadable(what, "reference_id is another one");
+    const state = stateOf(read.status);
+    if (state === undefined) throw new Unreadable(what, `status ${printable(read.status, 60)} is unknown`);
+    if (read.currency !== currency) throw new Unreadable(what, "currency is another one");
+    if (readAmount(read[field], currency) !== amountMinor) throw new Unreadable(what, `${field} is another one`);
+    return { read, state };
   };
-  if (hasMoved) readMoved(check);
-  else check();
-}
-
-function known<Value>(table: Readonly<Record<string, Value>>, status: string, what: string): Value {
-  const value = Object.hasOwn(table, status) ? table[status] : undefined;
-  if (value === undefined) throw new Unreadable(what, `status ${printable(status, 60)} is unknown`);
-  return value;
+  const said = saidSchema.safeParse(body).data;
+  const state = said?.reference_id === operationKey ? stateOf(said.status) : undefined;
+  return state === "paid" || state === "pending" || state === "succeeded" ? readMoved(check) : check();
 }
 
 function parse<Value>(schema: z.ZodType<Value>, body: unknown, what: string): Value {

@@ -13,6 +13,7 @@ import {
   type ReportedState,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { type Micros, SECOND, systemClock } from "../../ground/clock.ts";
 import { type CallContext, Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { channelOf } from "../profile.ts";
@@ -144,13 +145,6 @@ export class XenditCalls implements AcquirerCalls {
     return request.providerIds?.channel ?? channelOf(this.profile.methods, request);
   }
 
-  private opened(request: OpenRequest, channel: string | undefined, payment: XenditPayment): Opened {
-    const plainOnLoopback = this.profile.url?.startsWith("http:") === true;
-    const instructions = instructionsOf(request, channel, payment, plainOnLoopback);
-    const named = channel === undefined ? {} : { channel };
-    return { instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(payment) } };
-  }
-
   /** Finds the payment at Xendit; undefined when Xendit shows nothing under the operation key. */
   private async find(request: OpenRequest, context: CallContext): Promise<XenditPayment | undefined> {
     const { session, payment_request: paymentRequest } = request.providerIds ?? {};
@@ -192,11 +186,12 @@ export class XenditCalls implements AcquirerCalls {
   private async stood(request: OpenRequest, payment: XenditPayment, context: CallContext): Promise<Stood> {
     const state = await this.state(payment, context);
     const channel = this.channelOf(request);
-    const { instructions, providerIds } = this.opened(request, channel, payment);
-    const paid = state.status === "paid" ? state.receipt.transactionId : undefined;
+    const plainOnLoopback = this.profile.url?.startsWith("http:") === true;
+    const instructions = instructionsOf(request, channel, payment, plainOnLoopback);
+    const named = channel === undefined ? {} : { channel };
     // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
-    const names = paid === undefined ? {} : { payment: paid, account: paid };
-    return { state, instructions, providerIds: { ...providerIds, ...names } };
+    const paid = state.status === "paid" ? { account: state.receipt.transactionId } : {};
+    return { state, instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(payment), ...paid } };
   }
 
   private async state(
@@ -204,7 +199,7 @@ export class XenditCalls implements AcquirerCalls {
     context: CallContext,
   ): Promise<ReportedState> {
     if (state !== "paid") return { status: state };
-    if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
+    if (paymentId === undefined) throw new OtherMoney(`${this.profile.code} says paid, and not by which payment`);
     const { body } = await this.get(inquiries.payment(paymentId), context);
     return { status: "paid", receipt: readReceipt(body, { paymentId, paymentRequestId }) };
   }

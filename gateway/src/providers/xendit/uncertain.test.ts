@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { PAYMENT, opening, payment, paymentRequest } from "../../../test/xendit-fixtures.ts";
 import { AcquirerRefused } from "../../acquirers/acquirer.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { SECOND, systemClock } from "../../ground/clock.ts";
 import { xenditSchema } from "./profile.ts";
 import { xenditAcquirer } from "./xendit.ts";
@@ -74,6 +75,11 @@ test("of two payment requests of one order the paid one counts", async () => {
   expect(await acquirer.calls.inquire(request, signal)).toMatchObject({
     state: { status: "paid", receipt: { transactionId: PAYMENT } },
   });
+});
+
+test("money that no payment is named for is told to a person, and its payment stays as it is", async () => {
+  answers = { GET: [list(paymentRequest({ status: "SUCCEEDED", actions: [] }))] };
+  await expect(acquirer.calls.inquire(request, signal)).rejects.toThrow(OtherMoney);
 });
 
 test("an order that has failed at once is refused", async () => {
