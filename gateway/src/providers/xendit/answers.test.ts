@@ -269,6 +269,26 @@ test("a paid payment is read, whatever its code said", () => {
   expect(told({ actions: code(value), status: "SUCCEEDED" }, {})).toMatchObject({ value });
 });
 
+test.for<[string, Parameters<typeof opening>[0], string | undefined, object]>([
+  ["a code that is empty", {}, undefined, { type: "PRESENT_TO_CUSTOMER", descriptor: "QR_STRING", value: "" }],
+  [
+    "a number that is masked",
+    { method: "va" },
+    "bca",
+    { type: "PRESENT_TO_CUSTOMER", descriptor: "VIRTUAL_ACCOUNT_NUMBER", value: "888176xxxx" },
+  ],
+  [
+    "an address for no payer",
+    { method: "ewallet" },
+    "ovo",
+    { type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "http://partner.example/paid" },
+  ],
+])("a payment that waits no more is read with %s: our own page stands in", ([, request, channel, action]) => {
+  for (const status of ["SUCCEEDED", "EXPIRED"])
+    expect(told({ actions: [action], status }, request, channel).value).toBe("https://pay.rimba.example/pay/abc");
+  expect(() => told({ actions: [action] }, request, channel)).toThrow(Unreadable);
+});
+
 test.for<[string, Record<string, unknown>, Parameters<typeof opening>[0], string?]>([
   ["QR_STRING", { actions: [] }, {}],
   ["QR_STRING", { actions: null }, {}],

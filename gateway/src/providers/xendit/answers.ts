@@ -206,7 +206,7 @@ export function readList(
   };
 }
 
-/** The payer's instructions. Throws `Unreadable` when a waiting payment has none; later Xendit leaves them out, and our own payer page stands in. */
+/** The payer's instructions. Throws `Unreadable` when a waiting payment has none. Later they decide nothing, and our own payer page may stand in. */
 export function instructionsOf(
   request: OpenRequest,
   channel: string | undefined,
@@ -219,7 +219,7 @@ export function instructionsOf(
       ?.value ?? undefined;
   const need = (value: string | undefined, what: string, form: RegExp): string => {
     if (value !== undefined && form.test(value)) return value;
-    if (value === undefined && payment.state !== "waiting") return request.payUrl;
+    if (payment.state !== "waiting") return request.payUrl;
     throw new Unreadable("a payment request", `${what} is missing, or none`);
   };
   if (request.method === "qris") {
@@ -248,10 +248,10 @@ export function instructionsOf(
   }
   const value = need(request.method === "card" ? payment.page : webPage(payment.actions), "WEB_URL", /^https?:/);
   const instructions: Instructions = { type: "redirect", value, expires_at, redirect_url: value };
-  if (value === request.payUrl) return instructions;
-  const objection = objectionToAddresses(instructions, plainOnLoopback);
-  if (objection !== undefined) throw new Unreadable("a payment request", objection);
-  return instructions;
+  const objection = value === request.payUrl ? undefined : objectionToAddresses(instructions, plainOnLoopback);
+  if (objection === undefined) return instructions;
+  if (payment.state === "waiting") throw new Unreadable("a payment request", objection);
+  return { ...instructions, value: request.payUrl, redirect_url: request.payUrl };
 }
 
 /** Address of a wallet's page: preferably the one for any browser, else one for phones only. */
