@@ -126,10 +126,12 @@ export class Payments {
     const transaction = readTransaction(answer, order);
     const state = stateOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
     const providerIds = { ...request.providerIds, ...idsOf(transaction) };
-    const instructions = this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback);
     const astray = astrayIn(transaction);
-    if (instructions || state.status !== "waiting" || request.providerIds)
-      return { known: true, instructions: instructions ?? shownBefore(request), state, astray, providerIds };
+    const found = { known: true, instructions: shownBefore(request), state, astray, providerIds } as const;
+    // What it says of instructions that no payer needs any more decides nothing.
+    if (state.status !== "waiting") return found;
+    const instructions = this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback);
+    if (instructions || request.providerIds) return { ...found, instructions: instructions ?? found.instructions };
     return this.recover(request, transaction, context);
   }
 
@@ -170,12 +172,10 @@ export class Payments {
   }
 
   private order(request: OpenRequest): Order {
-    const { operationKey, reference, method, amountMinor, currency, expiresAt, returnUrl, payUrl } = request;
-    const channel = channelOf(this.host.profile.methods, request) ?? channelsOf(method)[0];
-    if (channel === undefined) throw new AcquirerRefused(`Midtrans takes no ${method}`);
-    const finishUrl = returnUrl ?? payUrl;
-    const orderId = orderIdOf(operationKey);
-    return { orderId, reference, method, channel, amountMinor, currency, expiresAt, finishUrl };
+    const channel = channelOf(this.host.profile.methods, request) ?? channelsOf(request.method)[0];
+    if (channel === undefined) throw new AcquirerRefused(`Midtrans takes no ${request.method}`);
+    const finishUrl = request.returnUrl ?? request.payUrl;
+    return { ...request, orderId: orderIdOf(request.operationKey), channel, finishUrl };
   }
 
   private pageOf(request: OpenRequest): Instructions | undefined {
