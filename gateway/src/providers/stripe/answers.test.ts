@@ -78,6 +78,17 @@ test.each([
   expect(state).toEqual({ status: "paid", receipt: { transactionId: "pi_1", currency: "IDR", ...expected } });
 });
 
+test.each([{ fee: -4_401 }, { fee: 4_401.5 }, { fee: null }, { currency: null }])(
+  "a fee that cannot be read says nothing, and the money counts: %j",
+  (change) => {
+    const { latest_charge, ...intent } = paidIntent({}) as { latest_charge: { balance_transaction: object } };
+    const balance_transaction = { ...latest_charge.balance_transaction, ...change };
+    const page = { ...paid, payment_intent: { ...intent, latest_charge: { ...latest_charge, balance_transaction } } };
+    const receipt = { transactionId: "pi_1", currency: "IDR", amountMinor: 150_050n };
+    expect(pageOf(page, request, account).known.state).toEqual({ status: "paid", receipt });
+  },
+);
+
 test("a fee that their units write finer than ours says nothing, and the money counts", () => {
   const krona = { ...paidIntent({ amount_received: 150_000, feeCurrency: "isk" }), currency: "isk" };
   const page = { ...paid, amount_total: 150_000, currency: "isk", payment_intent: krona };

@@ -42,7 +42,8 @@ const paymentIntent = z.object({
   status: z.string(),
   amount_received: z.int(),
   currency: z.string(),
-  latest_charge: z.union([z.string(), charge]).nullish(),
+  // It is read for its fee alone: one that cannot be read must not keep the money from its payment.
+  latest_charge: z.union([z.string(), charge]).nullish().catch(undefined),
 });
 
 const sessionSchema = z.object({
