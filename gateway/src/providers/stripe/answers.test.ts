@@ -133,6 +133,21 @@ test("money in an unknown currency, in a part of its smallest unit or without a 
   expect(() => pageOf({ ...open, amount_total: 150_051 }, request, account)).not.toThrow(OtherMoney);
 });
 
+test.each([
+  ["open", { status: "open" }],
+  ["expired", { status: "expired" }],
+  ["in a state that nobody has documented", { status: "frozen" }],
+  ["of an amount that is none", { amount_total: null }],
+  ["of an amount with decimals", { amount_total: Symbol("150050.00") }],
+  ["of a currency that is none", { currency: null }],
+  ["through something that is no payment", { payment_intent: { id: "pi_1", status: "succeeded" } }],
+])("a page that is paid and %s is told to a person, if it is ours", (_which, change) => {
+  const read = (more: object) => expect(() => pageOf({ ...paid, ...change, ...more }, request, account));
+  read({}).toThrow(OtherMoney);
+  read({ metadata: { operation_key: "k2.stripe.1" } }).not.toThrow(OtherMoney);
+  read({ livemode: true }).not.toThrow(OtherMoney);
+});
+
 test.each([{ amount: 50_051 }, { currency: "usd" }, { currency: "xxx" }])(
   "a refund of other money is told to a person unless it failed: %j",
   (change) => {

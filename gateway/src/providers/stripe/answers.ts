@@ -36,14 +36,14 @@ const metadata = z.record(z.string(), z.string()).nullish();
 const named = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
 
 const balanceTransaction = z.object({ fee: z.int().min(0), currency: z.string() });
-const charge = z.object({ balance_transaction: z.union([z.string(), balanceTransaction]).nullish() });
+const charge = z.object({ balance_transaction: balanceTransaction.nullish() });
 const paymentIntent = z.object({
   id: name,
   status: z.string(),
   amount_received: z.int(),
   currency: z.string(),
   // It is read for its fee alone: one that cannot be read must not keep the money from its payment.
-  latest_charge: z.union([z.string(), charge]).nullish().catch(undefined),
+  latest_charge: charge.nullish().catch(undefined),
 });
 
 const sessionSchema = z.object({
@@ -60,6 +60,8 @@ const sessionSchema = z.object({
   payment_intent: z.union([name, paymentIntent]).nullish(),
 });
 type Session = z.infer<typeof sessionSchema>;
+/** What of a page says whose it is and that it was paid, also where the rest cannot be read. */
+const saidSchema = sessionSchema.pick({ livemode: true, payment_status: true, metadata: true });
 
 /** State of a payment's page. */
 export interface Page {
@@ -68,13 +70,18 @@ export interface Page {
   known: Extract<Known, { known: true }>;
 }
 
-/** Reads a Checkout Session. Throws when it cannot be read, or is not the requested one. */
+/** Reads a Checkout Session. Throws when it cannot be read, or is not the requested one; `OtherMoney` where it says that this one is paid. */
 export function pageOf(body: Body, request: OpenRequest, account: Account): Page {
-  const session = read(sessionSchema, body, "a page");
-  if (session.livemode !== account.live) throw malformed("a page", "livemode is that of other keys");
-  if (session.metadata?.["operation_key"] !== request.operationKey) {
+  const { livemode, metadata, payment_status } = read(saidSchema, body, "a page");
+  if (livemode !== account.live) throw malformed("a page", "livemode is that of other keys");
+  if (metadata?.["operation_key"] !== request.operationKey)
     throw malformed("a page", "metadata.operation_key is another one");
-  }
+  const reading = (): Page => readPage(body, request, account);
+  return payment_status === "paid" ? readMoved(reading) : reading();
+}
+
+function readPage(body: Body, request: OpenRequest, account: Account): Page {
+  const session = read(sessionSchema, body, "a page");
   const state = stateOf(session);
   if (state.status !== "paid") checkMoney("a page", session.amount_total, session.currency, request);
   const paid = idOf(session.payment_intent);
@@ -96,7 +103,7 @@ export function checkEnded({ id, known }: Page, session: string): void {
   if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
 }
 
-/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. Throws `OtherMoney` for none that can be read. */
+/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. */
 function stateOf(session: Session): ReportedState {
   switch (`${session.status} ${session.payment_status}`) {
     case "open unpaid":
@@ -106,7 +113,7 @@ function stateOf(session: Session): ReportedState {
     case "expired unpaid":
       return { status: "failed" };
     case "complete paid":
-      return { status: "paid", receipt: readMoved(() => receiptOf(session)) };
+      return { status: "paid", receipt: receiptOf(session) };
     default:
       throw malformed("a page", `it is ${session.status} and ${session.payment_status}`);
   }
@@ -118,9 +125,9 @@ function receiptOf({ payment_intent: intent, amount_total, currency }: Session):
   if (typeof intent !== "object" || intent === null) return { transactionId, ...ourAmount(amount_total, currency) };
   if (intent.status !== "succeeded") throw malformed("a page", `it is paid and its payment_intent ${intent.status}`);
   const received = ourAmount(intent.amount_received, intent.currency);
-  const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
+  const transaction = intent.latest_charge?.balance_transaction;
   // Stripe books fees in the currency in which it pays out, some time after the payment.
-  const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;
+  const isBooked = transaction?.currency === intent.currency;
   const feeMinor = isBooked ? ourMinor(transaction.fee, transaction.currency) : undefined;
   return { transactionId, ...received, ...(feeMinor === undefined ? {} : { feeMinor }) };
 }
@@ -167,7 +174,7 @@ const refundSchema = z.object({
   object: z.literal("refund"),
   amount: z.int().min(1),
   currency: z.string(),
-  status: z.string().nullable(),
+  status: z.string().nullable().transform(String),
   metadata,
   payment_intent: named,
 });
@@ -186,19 +193,14 @@ export function refundOf(body: Body, request: RefundRequest): Refunded {
   if (refund.metadata?.["operation_key"] !== request.operationKey) {
     throw malformed("a refund", "metadata.operation_key is another one");
   }
-  const status = refundStatusOf(refund.status);
+  const status = Object.hasOwn(refundStatuses, refund.status) ? refundStatuses[refund.status] : undefined;
+  if (status === undefined) throw malformed("a refund", "its status is not known");
   const check = (): void => checkMoney("a refund", refund.amount, refund.currency, request);
   if (status === "failed") check();
   else readMoved(check);
   const intent = request.paymentProviderIds?.["payment_intent"];
   if (intent !== undefined && refund.payment_intent !== intent) throw malformed("a refund", "it is of another payment");
   return { status, providerIds: { refund: refund.id } };
-}
-
-function refundStatusOf(status: string | null): RefundStatus {
-  const known = status !== null && Object.hasOwn(refundStatuses, status) ? refundStatuses[status] : undefined;
-  if (known === undefined) throw malformed("a refund", "its status is not known");
-  return known;
 }
 
 const listSchema = z.object({
