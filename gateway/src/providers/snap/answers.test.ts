@@ -321,6 +321,25 @@ test("what is not found is none, and what they keep of it is told", () => {
   expect(wallet?.state).toEqual(paid);
 });
 
+test.each<Body>([
+  { additionalInfo: "" },
+  { additionalInfo: [] },
+  { additionalInfo: { approvalCode: "é" } },
+  { approvalCode: "9".repeat(256) },
+])("a payment counts whose approval cannot be kept: %j", (change) => {
+  expect(readStatus(query(change), asked)).toEqual({ state: paid, ids: { reference: "DOKU-1" }, astray: [] });
+});
+
+test("an account counts whose additional fields are none", () => {
+  const read = (info: unknown) => readAccountStatus(status({}, info as Body), request, account, ofDoku).status;
+  for (const info of ["", [], null]) expect(read(info)).toBe("paid");
+});
+
+test("money with a reference that cannot be kept is told to a person", () => {
+  const nameless = query({ originalReferenceNo: "9".repeat(256) });
+  expect(() => readStatus(nameless, { ...asked, kept: undefined })).toThrow(OtherMoney);
+});
+
 test.for([
   ["latestTransactionStatus", { latestTransactionStatus: "99" }],
   ["latestTransactionStatus", { latestTransactionStatus: undefined }],

@@ -177,12 +177,10 @@ export function readStatus(
     expectText(ours, referenceOf(operationKey), "originalPartnerReferenceNo");
   if (ours === undefined || (kept !== undefined && theirs !== undefined))
     expectText(theirs, kept ?? "", "originalReferenceNo");
-  const info = optionalObjectIn(body, "additionalInfo");
-  const approval = body.approvalCode ?? info?.approvalCode;
-  const reference = kept ?? theirs;
+  const approval = body.approvalCode ?? optionalObjectIn(body, "additionalInfo")?.approvalCode;
   const ids: Record<string, string> = {};
-  if (typeof reference === "string" && reference !== "") ids.reference = idOf(reference);
-  if (typeof approval === "string" && approval !== "") ids.approval = idOf(approval);
+  // One that cannot be kept is left out: a refund asks for the approval again, and money without a reference is told to a person.
+  for (const [name, id] of Object.entries({ reference: kept ?? theirs, approval })) if (isId(id)) ids[name] = id;
   switch (status) {
     case "00":
     // Refunded, wholly or in part: the payment was paid, and each refund has a state of its own.
@@ -216,7 +214,8 @@ export function readRefund(body: Body, request: RefundRequest): Refunded {
   if (body.originalPartnerReferenceNo !== undefined)
     expectText(body.originalPartnerReferenceNo, referenceOf(request.paymentOperationKey), "originalPartnerReferenceNo");
   expectMoved(body.refundAmount, request.amountMinor, "refundAmount");
-  return { status: "succeeded", providerIds: { refund: idOf(textIn(body, "refundNo")) } };
+  if (!isId(body.refundNo)) throw differs("refundNo", body.refundNo);
+  return { status: "succeeded", providerIds: { refund: body.refundNo } };
 }
 
 /** The refund with Gerbang's reference in the history of a wallet payment; undefined when it is not listed. */
@@ -234,7 +233,7 @@ export function refundInHistory(body: Body, request: RefundRequest): Refunded | 
     check(refundAmount, request.amountMinor, "refundHistory.refundAmount");
     return {
       status,
-      ...(typeof refundNo === "string" && refundNo !== "" ? { providerIds: { refund: idOf(refundNo) } } : {}),
+      ...(isId(refundNo) ? { providerIds: { refund: refundNo } } : {}),
     };
   }
   return undefined;
@@ -283,9 +282,7 @@ function objectIn(body: Body, name: string): Body {
 
 function optionalObjectIn(body: Body, name: string): Body | undefined {
   const value = body[name];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "object" || Array.isArray(value)) throw differs(name, value);
-  return value as Body;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Body) : undefined;
 }
 
 function textIn(body: Body, name: string): string {
@@ -295,9 +292,8 @@ function textIn(body: Body, name: string): string {
   return value;
 }
 
-function idOf(text: string): string {
-  if (!/^[\x20-\x7e]{1,255}$/.test(text)) throw differs("a reference", text);
-  return text;
+function isId(value: unknown): value is string {
+  return typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
 function expectText(value: unknown, expected: string, name: string): void {
