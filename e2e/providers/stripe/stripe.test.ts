@@ -67,11 +67,14 @@ function reconnect(url = fake.url) {
 
 /** Where the made-up Stripe notifies: each event is read as it comes. */
 const meaning: MessageMeaning[] = [];
+/** Length of the newest event. */
+let heardBytes = 0;
 const endpoint = createServer((incoming, response) => {
   const parts: Buffer[] = [];
   incoming.on("data", (part: Buffer) => parts.push(part));
   incoming.on("end", () => {
     const message = { method: "POST", target: "/x", rest: "", headers: incoming.headers, body: Buffer.concat(parts) };
+    heardBytes = message.body.length;
     try {
       meaning.push(acquirer.calls.receive(message, clock.now()));
       response.writeHead(200).end('{"received":true}');
@@ -468,6 +471,36 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   await expect(acquirer.calls.submitEvidence?.(other, signal, record)).rejects.toThrow(AcquirerRefused);
   await fake.control.dispute?.(request.operationKey, "won");
   expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
+});
+
+test("a dispute with all the evidence that Stripe takes is answered, and its end is told", async () => {
+  const { request } = await paid();
+  await fake.control.dispute?.(request.operationKey, "open");
+  // Saved in Stripe's dashboard and not submitted: seven fields of 20,000 characters each.
+  const { fields } = fake.control.evidence(request.operationKey);
+  const kept = "access_activity_log cancellation_rebuttal duplicate_charge_explanation refund_policy_disclosure";
+  for (const name of `${kept} refund_refusal_explanation product_description cancellation_policy_disclosure`.split(" "))
+    fields[name] = "x".repeat(20_000);
+  const [report] = meaning.flatMap((one) => (one.kind === "reports" ? one.reports : [])).slice(-1);
+  if (report?.kind !== "dispute") throw new Error("no dispute");
+  await acquirer.calls.submitEvidence?.(
+    {
+      disputeId: report.dispute.id,
+      operationKey: `d${made}.stripe`,
+      statement: "It was signed for.",
+      carrier: undefined,
+      trackingNumber: undefined,
+      deliveredOn: undefined,
+      files: [],
+    },
+    signal,
+    record,
+  );
+  expect(fake.control.evidence(request.operationKey).submissions).toBe(1);
+  await fake.control.dispute?.(request.operationKey, "won");
+  expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
+  expect(heardBytes).toBeGreaterThan(140_000);
+  expect(heardBytes).toBeLessThan(acquirer.calls.messageMaxBytes ?? 65_536);
 });
 
 test("a key of the other mode is refused at the start, and no call is made with one that comes later", async () => {

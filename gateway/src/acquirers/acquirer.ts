@@ -279,6 +279,8 @@ export class AcquirerRefused extends Error {
 export interface AcquirerCalls {
   /** Milliseconds after which the outcome of a call is unknown. */
   readonly deadlineMs: number;
+  /** Longest message that `receive` gets; 64 KiB when absent. */
+  readonly messageMaxBytes?: number;
   /** Opens a payment. Throws `AcquirerRefused` for a definite refusal. */
   open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened>;
   /**

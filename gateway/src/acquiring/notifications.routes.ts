@@ -79,7 +79,7 @@ async function read(
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  refuseLarge(body, MESSAGE_BYTES_MAX);
+  refuseLarge(body, calls.messageMaxBytes ?? MESSAGE_BYTES_MAX);
   // The signature covers the request target exactly as the acquirer sent it.
   const { method, originalUrl: target, headers } = request;
   try {

@@ -23,6 +23,7 @@ let meaning: MessageMeaning | Fault | undefined;
 const { calls } = kawah;
 if (calls) {
   const plain = { ...calls };
+  Object.assign(calls, { messageMaxBytes: 100_000 });
   calls.open = async (request, signal, record) => {
     record?.({ about: "POST /charge", status: 201, text: `{"order":"${request.operationKey}"}` });
     return {
@@ -341,6 +342,17 @@ test("a message may have several reports, an address and an answer of its own; w
   expect(await rowsOf("select operation_key, reason, times from stray_messages where kind = 'look'")).toEqual([
     { operation_key: "somebody.elses", reason: "unknown operation", times: 2 },
   ]);
+});
+
+test("an acquirer with long messages is heard up to its own length, and any other up to 64 KiB", async () => {
+  const tellLong = async (code: string, bytes: number): Promise<number> => {
+    const body = "x".repeat(bytes);
+    return (await fetch(`${service.origin}/acquirers/${code}/callbacks`, { method: "POST", body })).status;
+  };
+  expect(await tellLong("kawah", 100_000)).not.toBe(413);
+  expect(await tellLong("kawah", 100_001)).toBe(413);
+  expect(await tellLong("lawu", 65_536)).not.toBe(413);
+  expect(await tellLong("lawu", 65_537)).toBe(413);
 });
 
 test("an acquirer that names a payment by its payer's account alone makes us look; another acquirer's account is unknown", async () => {

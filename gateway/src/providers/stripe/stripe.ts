@@ -47,8 +47,8 @@ import { checkSignature } from "./signature.ts";
 
 const API = "https://api.stripe.com";
 const FILES = "https://files.stripe.com";
-/** A page of a list has a hundred objects of several kilobytes. */
-const LIST_MAX_BYTES = 1_048_576;
+/** A page of a list has a hundred objects of several kilobytes; a dispute up to 150,000 characters of evidence. */
+const LONG_MAX_BYTES = 1_048_576;
 /** Pages of a list that one inquiry reads: 300 Checkout Sessions of payers, 1,000 refunds of a payment. */
 const SESSION_PAGES_MAX = 3;
 const REFUND_PAGES_MAX = 10;
@@ -73,6 +73,8 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
     },
     calls: {
       deadlineMs: profile.deadline_ms,
+      // All that the service takes: an event tells a dispute with its evidence, and nothing but an event tells how it ends.
+      messageMaxBytes: 262_144,
       open: (request, signal, record) => stripe.open(request, { signal, record }),
       inquire: (request, signal, record) => stripe.inquire(request, { signal, record }),
       cancel: (request, signal, record) => definiteOnly(stripe.cancel(request, { signal, record })),
@@ -277,7 +279,7 @@ class Stripe {
   private async sessionOfKey(operationKey: string, context: CallContext): Promise<string | undefined> {
     let after: string | undefined;
     for (let page = 0; page < SESSION_PAGES_MAX; page++) {
-      const listed = among(await this.get(sessionsPath(after), context, LIST_MAX_BYTES), operationKey);
+      const listed = among(await this.get(sessionsPath(after), context, LONG_MAX_BYTES), operationKey);
       if (listed.found !== undefined || listed.after === undefined) return listed.found?.id;
       after = listed.after;
     }
@@ -287,7 +289,7 @@ class Stripe {
   private async refundOfKey(operationKey: string, intent: string, context: CallContext) {
     let after: string | undefined;
     for (let page = 0; page < REFUND_PAGES_MAX; page++) {
-      const listed = among(await this.get(refundsPath(intent, after), context, LIST_MAX_BYTES), operationKey);
+      const listed = among(await this.get(refundsPath(intent, after), context, LONG_MAX_BYTES), operationKey);
       if (listed.found !== undefined || listed.after === undefined) return listed.found;
       after = listed.after;
     }
@@ -349,7 +351,8 @@ class Stripe {
     idempotencyKey: string | undefined,
     context: CallContext,
   ): Promise<ProviderAnswer> {
-    const answer = await this.caller.order(this.request(order, idempotencyKey), context);
+    const long = { ...this.request(order, idempotencyKey), answerMaxBytes: LONG_MAX_BYTES };
+    const answer = await this.caller.order(long, context);
     if (answer.status === 200) return answer;
     throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
   }
