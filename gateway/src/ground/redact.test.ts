@@ -30,6 +30,9 @@ test.each([
   ["sk_test_8w3n6z1k5v0c7b2x", REDACTED],
   ["the key is whsec_Zm9yLXRoZS1jb250 ok", `the key is ${REDACTED} ok`],
   ["Authorization: Bearer abc.def", `Authorization: ${REDACTED}`],
+  // The server key of an account at Midtrans, as each request carries it.
+  ["authorization: Basic U0ItTWlkLXNlcnZlci1hYmNkZWY6, host: x", `authorization: ${REDACTED}, host: x`],
+  ["Basic authentication is wanted", "Basic authentication is wanted"],
   ["order-1042, 3 @ 5000", "order-1042, 3 @ 5000"],
   ["2026-11-22T03:15:00Z", "2026-11-22T03:15:00Z"],
   ["pay_01kan3t5q8e4vs0x7ybd2m9fjh", "pay_01kan3t5q8e4vs0x7ybd2m9fjh"],

@@ -39,14 +39,15 @@ function judge(name: string): boolean {
   return exact.has(plain) || partly.test(plain) || ends.test(plain);
 }
 
-/** Secrets of this service and keys of providers, by how they begin. */
-const secrets = /\b(?:(?:sk_|rk_)(?:test|live)|whsec|op|xnd_\w+?)_\w+|\b(?:SB-)?Mid-server-[\w-]+|\bbearer\s+\S+/gi;
+/** Secrets of this service and keys of providers, by how they begin, and what HTTP basic authentication makes of them. */
+const secrets =
+  /\b(?:[rs]k_(?:test|live)|whsec|op|xnd_\w+?)_\w+|\b(?:SB-)?Mid-server-[\w-]+|\bbearer\s+\S+|\bbasic\s+[\w+/]{20,}=*/gi;
 const addresses = /[^\s@"'<>(),;:]{1,64}@[^\s@"'<>(),;:]{1,253}/g;
 const phones = /\+\d{8,15}(?!\d)/g;
 const longNumbers = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/g;
 
 /** Matches every text that one of the four patterns above can match. Most texts have no match, and one search costs less than four. */
-const suspicious = /@|\+\d|\d[\d -]{11}|[sr]k_|op_|whsec|xnd_|mid-server|bearer/i;
+const suspicious = /@|\+\d|\d[\d -]{11}|[sr]k_|op_|whsec|xnd_|mid-server|bearer|basic/i;
 
 /** Redacts secrets, e-mail addresses, telephone and card numbers in a text of any field. */
 export function redactText(text: string): string {

@@ -24,6 +24,13 @@ test.each<[string, string | Buffer, string]>([
   expect(masked).not.toMatch(/"k"|"x"|=cs\b/);
 });
 
+test("a page that shows the request's headers shows no key", () => {
+  const basic = `Basic ${Buffer.from("xnd_production_key_of_a_merchant:").toString("base64")}`;
+  const page = `<html><pre>GET /v3/payments\nAuthorization: ${basic}\nHost: api.xendit.co</pre></html>`;
+  expect(maskedBody(page)).toBe(page.replace(basic, "[redacted]"));
+  expect(maskedBody(JSON.stringify({ debug: `headers: authorization=${basic}` }))).not.toContain(basic.slice(6));
+});
+
 test("who paid and how to reach them is left out of what was said", () => {
   const said = exchangeText(
     '{"customer":{"email":"a@b.test","phone":"+628123456789"},"amount":1}',
