@@ -270,10 +270,11 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
           merchant_id: book.merchantId,
         });
       const owner = { merchant, book };
-      const approveOrRefuse = (): Command<Payment> =>
+      const reviewed: Command<Payment> =
         word === "approve" ? approvePayment(parts.payments, owner, reference) : refusePayment(owner, reference);
-      // Our fraud detection questions pending payments only; an acquirer questions a payment only later.
-      const judging = found.status === "pending" ? approveOrRefuse() : judgeQuestioned(owner, reference, word);
+      // Our fraud detection questions pending payments only; an acquirer questions a payment only later. An approval is of one of the two questions.
+      const isOurs = call.approved?.summary.startsWith("Let ") ?? found.status === "pending";
+      const judging = isOurs ? reviewed : judgeQuestioned(owner, reference, word);
       let judged: Payment | undefined;
       // The answer stored under the key contains no data of the payer.
       const kept = answering(judging, (payment) => view((judged = payment), undefined));

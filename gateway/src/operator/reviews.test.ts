@@ -2,9 +2,10 @@
 // and judged at a service; each answer is held against its endpoint's schema.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { uuidOf } from "../ground/ids.ts";
 import { reviewEndpoints } from "./reviews.routes.ts";
 
 let service: TestService;
@@ -125,5 +126,48 @@ describe("a payment that its acquirer questions", () => {
     expect(kawah.judged).toContainEqual([key, word]);
     expect(outcomeOf(await ask("POST", `/reviews/${reference}/${word}`))).toBe("404 PAYMENT_NOT_FOUND");
     expect(await underReview(reference)).toEqual([]);
+  });
+
+  test("is not taken by an approval of our own question that a stopped process left over", async () => {
+    const demand = (actions: object) =>
+      asOwner(service.database, (owner) =>
+        owner.query(
+          `insert into operator_approval_policies (version, rules, changed_by)
+select coalesce(max(version), 0) + 1, $1, 'test' from operator_approval_policies`,
+          [JSON.stringify(actions)],
+        ),
+      );
+    await demand({ approve_review: {} });
+    const reference = await reviewed({ payment_method: "card" });
+    const { token } = await service.operate("POST", "/tokens", { name: "sari", role: "support" });
+    const { approval } = (await ask("POST", `/reviews/${reference}/approve`, { token: token as string })).json;
+    // Somebody else lets it go on, and its payer pays.
+    await demand({});
+    expect(outcomeOf(await ask("POST", `/reviews/${reference}/approve`))).toBe("200");
+    const ordered = () => kawah.opened.find((one) => one.operationKey.startsWith(reference.replace("_", "")));
+    await expect.poll(ordered).toBeDefined();
+    const key = ordered()?.operationKey ?? expect.unreachable();
+    kawah.states.set(key, { status: "processing", isQuestioned: true });
+    await report(service.origin, "kawah", { kind: "look", operationKey: key });
+    await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
+    // As if a process had stopped right after the second operator's decision.
+    await asOwner(service.database, (owner) =>
+      owner.query(
+        `update operator_approvals
+set status = 'executing', decided_kind = 'token', decided_id = 'x', decided_by = 'budi', decided_made_at = asked_at - interval '1 day',
+  decided_at = clock_timestamp(), run_id = gen_random_uuid(), attempts = 1, leased_until = clock_timestamp()
+where approval_id = $1`,
+        [uuidOf(approval.uuid as string)],
+      ),
+    );
+    const read = (): Promise<Record<string, unknown>> =>
+      service.operate("GET", `/approvals/${approval.uuid as string}`);
+    await expect.poll(async () => (await read()).status).not.toBe("executing");
+    expect(await read()).toMatchObject({
+      status: "failed",
+      result: { body: { error: { code: "PAYMENT_NOT_PAYABLE", details: { status: "processing" } } } },
+    });
+    expect(await underReview(reference)).toMatchObject([{ asked_by: "acquirer" }]);
+    expect(kawah.judged.filter(([judged]) => judged === key)).toEqual([]);
   });
 });
