@@ -59,7 +59,10 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
         },
         async lookUp({ body, operator }) {
           const now = await approvals.policy();
-          const isDone = now.version === body.version + 1 && now.changedBy === operator.name;
+          const asked = rulesOfWire(body.actions);
+          // The same operator may have set other rules from this version since.
+          const isAsked = !isLooser(now.rules, asked) && !isLooser(asked, now.rules);
+          const isDone = isAsked && now.version === body.version + 1 && now.changedBy === operator.name;
           return isDone ? reply(200, policyView(now)) : undefined;
         },
       },
@@ -105,9 +108,9 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
 }
 
 function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
-  const common = { method: "POST", params: approvalParams, tag, role: "support" } as const;
   const success = { description: "It, decided.", schema: approvalSchema };
   const errors = ["OBJECT_NOT_FOUND", "APPROVAL_CLOSED"] as const;
+  const common = { method: "POST", params: approvalParams, tag, role: "support", success, errors } as const;
   return [
     operatorEndpoint({
       ...common,
@@ -118,8 +121,6 @@ function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
         "Whoever approves has another identity than whoever asked, no token that either made, access from before it was asked for, and the role of the " +
         "call itself. The call is judged again: `failed` and its `result` say when it was refused.",
       body: decideSchema,
-      success,
-      errors,
       async handle({ params, operator, body }) {
         return reply(200, approvalView(await approvals.approve(params.uuid ?? "", operator, body.note)));
       },
@@ -130,8 +131,6 @@ function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
       path: `${path}/{uuid}/refuse`,
       summary: "Refuse a change that somebody else asked for; nothing is done",
       body: decideSchema,
-      success,
-      errors,
       async handle({ params, operator, body }) {
         return reply(200, approvalView(await approvals.refuse(params.uuid ?? "", operator, body.note)));
       },
@@ -141,8 +140,6 @@ function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
       operationId: "withdrawApproval",
       path: `${path}/{uuid}/withdraw`,
       summary: "Take back a change that you asked for",
-      success,
-      errors,
       async handle({ params, operator }) {
         return reply(200, approvalView(await approvals.withdraw(params.uuid ?? "", operator)));
       },

@@ -806,6 +806,18 @@ where approval_id = $1`,
     expect((await ask("GET", `/routing/rules/${version}`)).json.active).toBe(false);
   });
 
+  test("nor is a policy taken for set because the same operator has set another one since", async () => {
+    const { version } = await policy();
+    const put = (actions: object) => ask("PUT", "/approvals/policy", { ...by("sari"), body: { version, actions } });
+    const { uuid } = (await put({})).json.approval;
+    await stoppedAfter(uuid);
+    const stricter = { activate_routing: {}, record_payout: {}, refund_payment: {} };
+    expect((await put(stricter)).json).toMatchObject({ version: version + 1, changed_by: "sari" });
+    await service.app.sweepOperators();
+    expect(await read(uuid)).toMatchObject({ status: "unknown", result: null });
+    expect(Object.keys((await policy()).actions as object).toSorted()).toEqual(Object.keys(stricter));
+  });
+
   test("it is given up as unknown after ten attempts, never as failed", async () => {
     const { client, reference, uuid } = await waiting();
     await stoppedAfter(uuid, 10);
