@@ -70,7 +70,7 @@ export class ApprovalRuns {
     await database.transaction(async (query) => {
       const { status, answer } = outcome;
       const kept = answer && { status: answer.status, body: keptBody(JSON.parse(answer.body)) };
-      const [ended] = await query(endApproval(uuid, status, kept));
+      const [ended] = await query(endApproval(approval, status, kept));
       if (ended && answer) await query(audit.answerOf(call, answer.status));
     });
   }

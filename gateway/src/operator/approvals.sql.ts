@@ -312,18 +312,18 @@ select ${columns} from taken a ${joined}`,
   };
 }
 
-/** Records the outcome. Gives no row when another process recorded one first. */
+/** Records the outcome. Gives no row when another process recorded one first, or has taken up what did not succeed here: it may have succeeded there. */
 export function endApproval(
-  uuid: string,
+  { uuid, attempts }: Pick<Approval, "uuid" | "attempts">,
   status: "executed" | "failed" | "unknown",
   answer: { status: number; body: string | null } | undefined,
 ): Statement {
   return {
     text: `update operator_approvals
 set status = $2::text, answer_status = $3::smallint, answer = $4::json, leased_until = null, ended_at = clock_timestamp()
-where approval_id = $1::uuid and status = 'executing'
+where approval_id = $1::uuid and status = 'executing' and (attempts = $5::smallint or $2::text = 'executed')
 returning approval_id`,
-    values: [uuidOf(uuid), status, answer?.status ?? null, answer?.body ?? null],
+    values: [uuidOf(uuid), status, answer?.status ?? null, answer?.body ?? null, attempts],
   };
 }
 

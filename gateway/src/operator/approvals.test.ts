@@ -5,10 +5,17 @@ import { type Answer, type Client, readAnswer } from "../../../e2e/kit/client.ts
 import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type OperatorAsk, VIEWER_TOKEN, outcomeOf } from "../../test/operator.ts";
 import { type Browser, operates } from "../../test/portal.ts";
+import { systemClock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
 import { putAcquirerState } from "../routing/routing.sql.ts";
 import { nextEpoch } from "../store/settings-watch.ts";
+import { ApprovalRuns } from "./approval-runs.ts";
 import { approvalRecordSchema, approvalSchema, askedSchema, policySchema } from "./approvals.schema.ts";
+import { approvalOfRow, selectApproval, takeUpExecuting } from "./approvals.sql.ts";
+import { Audit } from "./audit.ts";
+import { operatorPaymentEndpoints } from "./payments.routes.ts";
 
 let service: TestService;
 const tokens: Record<string, string> = {};
@@ -715,6 +722,33 @@ where approval_id = $1`,
     await Promise.all([service.app.sweepOperators(), service.app.sweepOperators()]);
     expect(await read(uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
     expect(await refunded(client, reference)).toBe(AMOUNT);
+  });
+
+  test("and wakes when another has taken it up: what it is refused by then is no outcome", async () => {
+    const { client, reference, uuid } = await waiting();
+    await stoppedAfter(uuid);
+    const database = openDatabase(service.database);
+    const log = createLog("silent");
+    const runs = new ApprovalRuns({ database, audit: new Audit(database, systemClock), clock: systemClock, log });
+    const made = (): Promise<never> => Promise.reject(new Fault("PAYMENT_NOT_PAYABLE"));
+    const endpoints = operatorPaymentEndpoints({} as never);
+    runs.serve(
+      endpoints.map((one) => ({ ...one, approval: { action: "refund_payment", foresee: made }, handle: made })),
+    );
+    const late = (await database.first(selectApproval(uuid), approvalOfRow)) ?? expect.unreachable();
+    await database.query(takeUpExecuting(10));
+    await runs.run(late);
+    expect((await read(uuid)).status).toBe("executing");
+    // The other one stops too, and the next one finds out.
+    await asOwner(service.database, (owner) =>
+      owner.query("update operator_approvals set leased_until = clock_timestamp() where approval_id = $1", [
+        uuidOf(uuid),
+      ]),
+    );
+    await service.app.sweepOperators();
+    expect(await read(uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
+    expect(await refunded(client, reference)).toBe(AMOUNT);
+    await database.end();
   });
 
   test("and one that cannot be read holds up none that came after it", async () => {
