@@ -65,10 +65,9 @@ export class ApprovalRuns {
     };
     if (!(await audit.has(runId)))
       await audit.asked(call, request.body.length === 0 ? undefined : JSON.parse(request.body.toString("utf8")));
-    const outcome = await this.outcomeOf(approval);
-    if (!outcome) return;
+    const { status, answer } = (await this.outcomeOf(approval)) ?? {};
+    if (!status) return;
     await database.transaction(async (query) => {
-      const { status, answer } = outcome;
       const kept = answer && { status: answer.status, body: keptBody(JSON.parse(answer.body)) };
       const [ended] = await query(endApproval(approval, status, kept));
       if (ended && answer) await query(audit.answerOf(call, answer.status));
@@ -113,14 +112,16 @@ export class ApprovalRuns {
     };
   }
 
-  /** Runs or looks up the change, and gives its outcome; undefined while the outcome is not known. */
+  /** Runs or looks up the change, and gives its outcome; undefined while that is not known: an earlier attempt may be of a version that reads more. */
   private async outcomeOf(approval: Approval): Promise<Outcome | undefined> {
     const { clock, log } = this.parts;
     const { uuid, attempts, decision, runId = "" } = approval;
     const isLost = attempts > ATTEMPTS_MAX || (decision && clock.now() - decision.at > UNKNOWN_AFTER);
     if (isLost) return { status: "unknown" };
+    let isRead = attempts === 1;
     try {
       const { endpoint, call } = this.callOf(approval);
+      isRead = true;
       const { approval: approvable } = endpoint;
       if (attempts === 1) refuseChanged(approval.summary, await approvable?.foresee(call));
       // A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead.
@@ -128,7 +129,8 @@ export class ApprovalRuns {
       if (!answer) return { status: "unknown" };
       return { status: answer.status < 400 ? "executed" : "failed", answer };
     } catch (error) {
-      if (error instanceof Fault && isDecisive(error)) return { status: "failed", answer: faultReply(error, runId) };
+      if (isRead && error instanceof Fault && isDecisive(error))
+        return { status: "failed", answer: faultReply(error, runId) };
       log.warn({ err: error, approval: uuid }, "an approved change has no outcome yet; it is looked up again");
       return undefined;
     }

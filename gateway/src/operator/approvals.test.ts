@@ -13,8 +13,9 @@ import { putAcquirerState } from "../routing/routing.sql.ts";
 import { nextEpoch } from "../store/settings-watch.ts";
 import { ApprovalRuns } from "./approval-runs.ts";
 import { approvalRecordSchema, approvalSchema, askedSchema, policySchema } from "./approvals.schema.ts";
-import { approvalOfRow, selectApproval, takeUpExecuting } from "./approvals.sql.ts";
+import { type Approval, approvalOfRow, selectApproval, takeUpExecuting } from "./approvals.sql.ts";
 import { Audit } from "./audit.ts";
+import type { OperatorEndpoint } from "./endpoint.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
 
 let service: TestService;
@@ -724,31 +725,57 @@ where approval_id = $1`,
     expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
-  test("and wakes when another has taken it up: what it is refused by then is no outcome", async () => {
-    const { client, reference, uuid } = await waiting();
-    await stoppedAfter(uuid);
+  /** Runs a change in a process of its own, which has these endpoints. */
+  async function runElsewhere(change: Approval, endpoints: readonly OperatorEndpoint[]): Promise<void> {
     const database = openDatabase(service.database);
     const log = createLog("silent");
     const runs = new ApprovalRuns({ database, audit: new Audit(database, systemClock), clock: systemClock, log });
-    const made = (): Promise<never> => Promise.reject(new Fault("PAYMENT_NOT_PAYABLE"));
-    const endpoints = operatorPaymentEndpoints({} as never);
-    runs.serve(
-      endpoints.map((one) => ({ ...one, approval: { action: "refund_payment", foresee: made }, handle: made })),
-    );
-    const late = (await database.first(selectApproval(uuid), approvalOfRow)) ?? expect.unreachable();
-    await database.query(takeUpExecuting(10));
-    await runs.run(late);
-    expect((await read(uuid)).status).toBe("executing");
-    // The other one stops too, and the next one finds out.
-    await asOwner(service.database, (owner) =>
+    runs.serve(endpoints);
+    await runs.run(change);
+    await database.end();
+  }
+  /** The change as it stands; `takenUp`: after another attempt has begun. */
+  async function standing(uuid: string, { takenUp = false } = {}): Promise<Approval> {
+    const database = openDatabase(service.database);
+    if (takenUp) await database.query(takeUpExecuting(10));
+    const found = await database.first(selectApproval(uuid), approvalOfRow);
+    await database.end();
+    return found ?? expect.unreachable();
+  }
+  const leaseEnds = (uuid: string): Promise<unknown> =>
+    asOwner(service.database, (owner) =>
       owner.query("update operator_approvals set leased_until = clock_timestamp() where approval_id = $1", [
         uuidOf(uuid),
       ]),
     );
+
+  test("and wakes when another has taken it up: what it is refused by then is no outcome", async () => {
+    const { client, reference, uuid } = await waiting();
+    await stoppedAfter(uuid);
+    const first = await standing(uuid);
+    await standing(uuid, { takenUp: true });
+    const made = (): Promise<never> => Promise.reject(new Fault("PAYMENT_NOT_PAYABLE"));
+    const approval = { action: "refund_payment", foresee: made } as const;
+    const endpoints = operatorPaymentEndpoints({} as never).map((one) => ({ ...one, approval, handle: made }));
+    await runElsewhere(first, endpoints);
+    expect((await read(uuid)).status).toBe("executing");
+    // The other one stops too, and the next one finds out.
+    await leaseEnds(uuid);
     await service.app.sweepOperators();
     expect(await read(uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
     expect(await refunded(client, reference)).toBe(AMOUNT);
-    await database.end();
+  });
+
+  test("after its effect, and is followed by one that does not know the operation: that tells nothing", async () => {
+    const { client, reference, uuid } = await waiting();
+    await approve(uuid, by("budi"));
+    await stoppedAfter(uuid);
+    await runElsewhere(await standing(uuid, { takenUp: true }), []);
+    expect((await read(uuid)).status).toBe("executing");
+    await leaseEnds(uuid);
+    await service.app.sweepOperators();
+    expect(await read(uuid)).toMatchObject({ status: "executed", result: { status: 200 } });
+    expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
   test("and one that cannot be read holds up none that came after it", async () => {
