@@ -51,7 +51,7 @@ export class ApprovalRuns {
    */
   async run(approval: Approval): Promise<void> {
     const { database, audit } = this.parts;
-    const { uuid, request, askedBy, decision, runId, book } = approval;
+    const { uuid, request, askedBy, decision, runId, book, attempts } = approval;
     assert(decision && runId, `${uuid} runs without a decision`);
     const call: AuditedCall = {
       requestId: runId,
@@ -63,7 +63,7 @@ export class ApprovalRuns {
       merchantId: book?.merchantId,
       approvedBy: decision.by.name,
     };
-    if (!(await audit.has(runId)))
+    if (attempts <= ATTEMPTS_MAX && !(await audit.has(runId)))
       await audit.asked(call, request.body.length === 0 ? undefined : JSON.parse(request.body.toString("utf8")));
     const { status, answer } = (await this.outcomeOf(approval)) ?? {};
     if (!status) return;

@@ -296,7 +296,7 @@ export function takeUpExecuting(limit: number): Statement {
   return {
     text: `with taken as (
   update operator_approvals
-  set attempts = attempts + 1, leased_until = clock_timestamp() + ${LEASE}
+  set attempts = least(attempts + 1, 100), leased_until = clock_timestamp() + ${LEASE}
   where approval_id in (
     select approval_id
     from operator_approvals

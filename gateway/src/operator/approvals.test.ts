@@ -778,20 +778,27 @@ where approval_id = $1`,
     expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
-  test("and one that cannot be read holds up none that came after it", async () => {
-    const [unread, other] = [await waiting(), await waiting()];
+  test("and one that cannot be read holds up none that came after it, and is unknown in the end", async () => {
+    const [unread, other, last] = [await waiting(), await waiting(), await waiting()];
     await stoppedAfter(unread.uuid);
-    await asOwner(service.database, async (owner) => {
-      await owner.query("alter table operator_approvals disable trigger operator_approvals_decided_once");
-      await owner.query("update operator_approvals set body = '{', body_digest = sha256('{') where approval_id = $1", [
-        uuidOf(unread.uuid),
-      ]);
-      await owner.query("alter table operator_approvals enable trigger operator_approvals_decided_once");
-    });
+    const becomes = (statement: string): Promise<void> =>
+      asOwner(service.database, async (owner) => {
+        await owner.query("alter table operator_approvals disable trigger operator_approvals_decided_once");
+        await owner.query(`update operator_approvals set ${statement} where approval_id = $1`, [uuidOf(unread.uuid)]);
+        await owner.query("alter table operator_approvals enable trigger operator_approvals_decided_once");
+      });
+    await becomes("body = '{', body_digest = sha256('{')");
     // Written last, it is taken up last.
     await stoppedAfter(other.uuid);
     await expect(service.app.sweepOperators()).rejects.toThrow("JSON");
     expect(await read(other.uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
+    // As often as the database counts.
+    await becomes("attempts = 100, leased_until = clock_timestamp()");
+    await stoppedAfter(last.uuid);
+    await service.app.sweepOperators();
+    expect(await read(last.uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
+    await becomes("body = '{}', body_digest = sha256('{}')");
+    expect((await read(unread.uuid)).status).toBe("unknown");
   });
 
   test("and finds more left of the payment afterwards: it moves what was approved", async () => {
