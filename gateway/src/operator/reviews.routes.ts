@@ -221,6 +221,12 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
   });
 }
 
+const amountOf = ({ amountMinor, currency }: Payment): string => `${readable(amountMinor, currency)} ${currency}`;
+
+/** What an operator approves who answers our own fraud detection. */
+const goingOn = (payment: Payment): string =>
+  `Let ${payment.reference} go on, of ${amountOf(payment)} and risk score ${payment.risk.score}: its payer may pay`;
+
 function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): OperatorEndpoint {
   return operatorEndpoint({
     method: "POST",
@@ -241,12 +247,11 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
             action: "approve_review",
             async foresee({ params }) {
               const payment = await findReviewed(parts.database, params.reference ?? "");
-              const { book, reference, amountMinor, currency, risk, gatewayCode } = payment;
-              const amount = `${readable(amountMinor, currency)} ${currency}`;
+              const { book, reference, amountMinor, currency, gatewayCode } = payment;
               return {
                 summary: isUnderReview(payment)
-                  ? `Let ${reference} go on, of ${amount} and risk score ${risk.score}: its payer may pay`
-                  : `Take the ${amount} of ${reference}, which ${gatewayCode} questions`,
+                  ? goingOn(payment)
+                  : `Take the ${amountOf(payment)} of ${reference}, which ${gatewayCode} questions`,
                 book,
                 paymentReference: reference,
                 amount: { amountMinor, currency },
@@ -273,7 +278,7 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
       const reviewed: Command<Payment> =
         word === "approve" ? approvePayment(parts.payments, owner, reference) : refusePayment(owner, reference);
       // Our fraud detection questions pending payments only; an acquirer questions a payment only later. An approval is of one of the two questions.
-      const isOurs = call.approved?.summary.startsWith("Let ") ?? found.status === "pending";
+      const isOurs = call.approved ? call.approved.summary === goingOn(found) : found.status === "pending";
       const judging = isOurs ? reviewed : judgeQuestioned(owner, reference, word);
       let judged: Payment | undefined;
       // The answer stored under the key contains no data of the payer.
