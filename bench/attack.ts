@@ -1,6 +1,7 @@
 // The case `attack`: a merchant's payments at a steady rate while an attacker uses up capacity, compared with the same without an attack.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client } from "../e2e/kit/client.ts";
 import type { AttackPlan, AttackReport } from "./attacker.ts";
@@ -21,7 +22,7 @@ class Attack {
   private readonly child;
 
   private constructor(plan: AttackPlan) {
-    const program = new URL("attacker.ts", import.meta.url).pathname;
+    const program = join(import.meta.dirname, "attacker.ts");
     this.child = spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ["pipe", "pipe", "inherit"] });
   }
 

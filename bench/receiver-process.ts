@@ -1,6 +1,7 @@
 // The cases' handle of the receiver of webhooks, which runs as its own process: start it, ask for its figures, stop it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 
 export interface Stats {
   events: number;
@@ -26,7 +27,7 @@ export class ReceiverProcess {
   }
 
   static async start(identity: { key: string; cert: string }): Promise<ReceiverProcess> {
-    const program = new URL("receiver.ts", import.meta.url).pathname;
+    const program = join(import.meta.dirname, "receiver.ts");
     const child = spawn(process.execPath, [program], { stdio: ["pipe", "inherit", "inherit", "ipc"] });
     child.stdin?.end(JSON.stringify({ ...identity, blackHoles: BLACK_HOLES }));
     const [{ port, holes }] = (await once(child, "message")) as [{ port: number; holes: number[] }];

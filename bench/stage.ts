@@ -317,7 +317,7 @@ export async function generate(
   { connections = CONNECTIONS, kind = "create", ...load }: Load,
   onBegun: () => void = () => undefined,
 ): Promise<LoadReport> {
-  const child = spawn(process.execPath, [new URL("load.ts", import.meta.url).pathname], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.end(JSON.stringify({ ports, connections, kind, ...load }));

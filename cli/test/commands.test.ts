@@ -5,6 +5,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -16,7 +17,7 @@ import {
 } from "node:fs";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -572,4 +573,13 @@ test.skipIf(!existsSync("/dev/full"))("a full disk is said in a sentence, with e
   const done = spawnSync(process.execPath, [program, "payments", "--help"], { stdio: ["ignore", full, "pipe"] });
   closeSync(full);
   expect([done.status, done.stderr.toString()]).toEqual([1, "The output cannot be written: the disk is full.\n"]);
+});
+
+test("it starts in a folder of any name", () => {
+  const root = join(folder, "Sari's 100% #1 shop?");
+  cpSync(dirname(program), join(root, "gateway/bin"), { recursive: true });
+  mkdirSync(join(root, "gateway/src"));
+  writeFileSync(join(root, "gateway/src/main.ts"), "console.log(process.argv.slice(2));");
+  const done = spawnSync(process.execPath, [join(root, "gateway/bin/gerbang.js"), "version"], { encoding: "utf8" });
+  expect([done.stderr, done.stdout]).toEqual(["", "[ 'version' ]\n"]);
 });

@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ownNode } from "./own-node.js";
 
 const heap = ["--max-semi-space-size=16", "--initial-old-space-size=128"];
@@ -24,7 +24,7 @@ if (process.env.npm_lifecycle_event === "npx") process.env.GERBANG_PARENT ??= St
 
 if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
   process.argv[1] = main;
-  await import(main);
+  await import(pathToFileURL(main).href); // a folder may have % or # in its name
 } else {
   const own = ownNode();
   if (own === undefined) {
