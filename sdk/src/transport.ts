@@ -227,10 +227,16 @@ export class Transport {
       else {
         // Its head may have come.
         const facts = { status: response?.status, requestId: response && requestIdOf(response.headers) };
-        const message = `The connection to ${origin} failed before the answer was there.`;
+        // The system's own error is the cause of that of `fetch`. Where a name has several addresses, it has a code alone.
+        const { message, code } = Object((error as Error)?.cause ?? error) as { message?: string; code?: string };
         outcome = ending.signal.aborted
           ? timedOut(facts)
-          : new GerbangError({ ...facts, code: "CONNECTION_FAILED", message, cause: error });
+          : new GerbangError({
+              ...facts,
+              code: "CONNECTION_FAILED",
+              message: `The call to ${origin} failed: ${message || code}.`,
+              cause: error,
+            });
       }
     } finally {
       clearTimeout(timer);

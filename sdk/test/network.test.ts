@@ -155,6 +155,24 @@ test("nobody listens", async () => {
   for (const server of servers) server.close();
   const error = await failed(gerbang.refunds.create({ payment_reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh" }));
   expect(error).toMatchObject({ code: "CONNECTION_FAILED", attempts: 5 });
+  expect(error.message).toMatch(/^The call to http:\S+ failed: connect ECONNREFUSED \S+\.$/);
+});
+
+test.each([
+  [
+    "its cause",
+    new TypeError("fetch failed", { cause: new Error("self-signed certificate") }),
+    "self-signed certificate",
+  ],
+  [
+    "the code of several addresses",
+    new TypeError("fetch failed", { cause: Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }) }),
+    "ECONNREFUSED",
+  ],
+  ["the error itself", new TypeError("terminated"), "terminated"],
+])("a connection that failed says why: %s", async (_, thrown, why) => {
+  const error = await failed(answeredBy(() => Promise.reject(thrown)).balances.get());
+  expect(error.message).toBe(`The call to https://pay.example failed: ${why}.`);
 });
 
 test("whoever stops a call gets it back at once, while it is sent and while it waits", async () => {
