@@ -23,6 +23,8 @@ test.each([
   ["clock", "api/advance-sandbox-clock"],
   ["statement", "api/get-settlement-statement"],
   ["chargeback", "concepts/dispute"],
+  ["3ds", "php-card-page"],
+  ["3-D Secure", "php-card-page"],
   // A field by its name, and not every page that has its parts.
   ["opened_from", "api/list-disputes"],
   ["settlement_uuid", "interface#23-refund"],
