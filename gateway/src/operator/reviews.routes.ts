@@ -262,11 +262,11 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
       : {}),
     async handle(call) {
       // A repeated key must also find a payment that is no longer under review, since its answer is stored under the key.
-      const find = call.keyed ? findAny : findReviewed;
+      const find = call.keyed ? findAnyPayment : findReviewed;
       const found = await find(parts.database, call.params.reference ?? "");
+      const merchant = found && (await parts.directory.merchant(found.book.merchantId));
+      if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const { book, reference } = found;
-      const merchant = await parts.directory.merchant(book.merchantId);
-      if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const view = (judged: Payment, customer: Customer | undefined): Reply =>
         reply(200, {
           ...wholeView({ payment: judged, customer }, null, 0n), // not paid yet, so in no settlement and with nothing to refund
@@ -293,12 +293,6 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   const of = selectReviews(reference, undefined, 1);
   const payment = isId("payment", reference) ? await database.first(of, paymentOfRow) : undefined;
   if (!payment) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
-  return payment;
-}
-
-async function findAny(database: Database, reference: string): Promise<Payment> {
-  const payment = await findAnyPayment(database, reference);
-  if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
   return payment;
 }
 
