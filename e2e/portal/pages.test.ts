@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
+import { at } from "../../portal/src/console/paths.ts";
 import { type PathName, paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
@@ -149,6 +150,53 @@ test("every page shows what it is for, and nobody is kept out of it", async () =
   for (const name of guests as (keyof typeof addresses)[])
     found.push(...(await judge(guest, name, addresses[name](owner.place, things))));
   expect(found).toEqual([]);
+});
+
+test("no list cuts an amount off, however long references are, on a small phone or beside the navigation", async () => {
+  const { merchantId } = await portal.service.merchant({
+    name: "Perusahaan Dagang dan Perkebunan Kopi Nusantara Sejahtera Abadi",
+    settings: { max_amount_minor: { IDR: 999_999_999_999 } },
+  });
+  const member = await portal.member("owner", { merchantId });
+  const { place, client } = member;
+  const post = async (path: string, body: unknown = {}): Promise<string> => {
+    const answer = await client.post(path, body);
+    expect(answer.status, `${path}: ${answer.text}`).toBeLessThan(300);
+    return answer.json.reference ?? answer.json.data?.[0]?.uuid;
+  };
+  const customer = { email: `${"kusumawardhana".repeat(3)}@perkebunan-nusantara.example` };
+  const money = { amount_minor: 999_999_999_999, currency: "IDR", description: "Langganan kopi untuk kantor pusat" };
+  const pay = async (payment_method: string): Promise<string> => {
+    const reference_id = `INV/2026/11/0000123-JAKARTA-SELATAN-${payment_method}`;
+    const reference = await post("/v1/payments", { ...money, payment_method, reference_id, customer });
+    await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    return reference;
+  };
+  const [refunded = "", contested = ""] = await Promise.all(["bank_transfer", "va", "ewallet"].map(pay));
+  await post("/v1/refunds", { payment_reference: refunded, amount_minor: 123_456_789_012 });
+  await post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "product_not_received" });
+  const settlement = await post("/v1/sandbox/settlements/run");
+  await post("/v1/payment-links", { ...money, reusable: true });
+  const operator = await portal.operator();
+  const lists = [
+    ...[paths.payments, paths.refunds, paths.disputes, paths.settlements, paths.links].map((list) => list(place)),
+    paths.settlement(place, settlement),
+    paths.balance(place, "IDR"),
+    paths.payment(place, refunded),
+  ].map((path) => [member, path] as const);
+  const all = [at.payments(), at.refunds(), at.settlements(merchantId, "sandbox"), at.payment(refunded)];
+  const cut: string[] = [];
+  for (const [{ page, open }, path] of [...lists, ...all.map((list) => [operator, list] as const)]) {
+    await open(path);
+    for (const width of [360, 768, 1024, 1280, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      const wider = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      const parts = await page.evaluate<string[]>(CUT_TABLES);
+      if (wider > 0) parts.push(`the page is cut off by ${wider} px`);
+      cut.push(...parts.map((part) => `${path} at ${width} px: ${part}`));
+    }
+  }
+  expect(cut).toEqual([]);
 });
 
 /** Keeps by how much the page has moved by itself, as browsers measure it: 0.1 and less counts as good. */

@@ -73,7 +73,7 @@ export function Page() {
       from: "full",
       cell: ({ payment_reference: reference }) => (
         <To to={paths.payment(place, reference)} className="link font-mono text-xs">
-          {reference}
+          …{reference.slice(-8)}
         </To>
       ),
     },

@@ -30,7 +30,7 @@ export function Page() {
     {
       head: "For",
       cell: (link) => (
-        <span className="inline-block max-w-36 truncate roomy:max-w-64">
+        <span className="line-clamp-1 max-w-36 break-all roomy:max-w-64 roomy:min-w-24">
           {link.description ?? <span className="text-muted">…{link.uuid.slice(-8)}</span>}
         </span>
       ),

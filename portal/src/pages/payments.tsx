@@ -72,8 +72,8 @@ export function Page() {
     {
       head: "Your reference",
       cell: (payment) => (
-        <span className="max-w-40 roomy:max-w-40">
-          <span className="block truncate">{payment.reference_id}</span>
+        <span className="max-w-40 min-w-24">
+          <span className="line-clamp-1 break-all">{payment.reference_id}</span>
           {/* A narrow table has no room for the column beside an amount. */}
           <span className="block text-xs roomy:hidden">
             <Status status={payment.status} />

@@ -54,11 +54,11 @@ export function Page() {
       from: "full",
       cell: ({ payment_reference: reference }) => (
         <To to={paths.payment(place, reference)} className="link font-mono text-xs">
-          {reference}
+          …{reference.slice(-8)}
         </To>
       ),
     },
-    { head: "Created", align: "right", from: "wide", cell: (refund) => <Time at={refund.created_at} /> },
+    { head: "Created", align: "right", from: "wide", cell: (refund) => <Time at={refund.created_at} shape="minute" /> },
   ];
 
   return (

@@ -105,7 +105,12 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
 
 function cellClass({ align, from }: Column<never>, more: string): string {
   const shown = from === "full" ? "hidden ample:table-cell" : from === "wide" && "hidden roomy:table-cell";
-  return classes("px-3 first:pl-4 last:pr-4", align === "right" && "text-right", shown, more);
+  return classes(
+    "px-1.5 first:pl-3 last:pr-3 roomy:px-3 roomy:first:pl-4 roomy:last:pr-4",
+    align === "right" && "text-right",
+    shown,
+    more,
+  );
 }
 
 function SkeletonRow({ columns }: { columns: readonly Column<never>[] }) {

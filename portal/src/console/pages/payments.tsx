@@ -39,10 +39,12 @@ const columns: Column<Payment>[] = [
   {
     head: "Merchant's reference",
     cell: (payment) => (
-      <span className="max-w-20 roomy:max-w-40 ample:max-w-52">
-        <span className="block truncate">{payment.reference_id}</span>
+      <span className="max-w-20 roomy:max-w-40 ample:max-w-52 ample:min-w-24">
+        <span className="line-clamp-1 break-all">{payment.reference_id}</span>
         {/* A narrow table has no room for the column. */}
-        <span className="block truncate text-xs font-normal text-muted ample:hidden">{payment.merchant_name}</span>
+        <span className="line-clamp-1 text-xs font-normal break-all text-muted ample:hidden">
+          {payment.merchant_name}
+        </span>
       </span>
     ),
   },
@@ -52,7 +54,7 @@ const columns: Column<Payment>[] = [
     head: "Merchant",
     from: "full",
     cell: (payment) => (
-      <span title={payment.merchant_id} className="inline-block max-w-44 truncate align-bottom">
+      <span title={payment.merchant_id} className="line-clamp-1 max-w-44 min-w-24 break-all">
         {payment.merchant_name}
       </span>
     ),

@@ -8,6 +8,7 @@ import { Answer } from "../../ui/answer.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type CsvColumn, decimalOf, fields } from "../../ui/csv.ts";
 import type { Call } from "../../ui/curl.tsx";
+import { ShortId } from "../../ui/copy.tsx";
 import { CsvButton, CsvNote, useCsvDownload } from "../../ui/download-csv.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace } from "../../ui/face.tsx";
@@ -98,19 +99,27 @@ export function Page() {
       head: "Of",
       from: "wide",
       cell: ({ group }) => (
-        <To to={pageOfGroup(place, group)} className="link font-mono text-xs">
-          {group}
+        <To to={pageOfGroup(place, group)} className="link">
+          <ShortId id={group} />
         </To>
       ),
     },
     {
       head: "Amount",
       align: "right",
-      cell: ({ amount_minor: minor }) => <Money of={{ amount_minor: minor, currency, exponent }} signed />,
+      cell: ({ amount_minor: minor, figure_after_minor: after }) => (
+        <>
+          <Money of={{ amount_minor: minor, currency, exponent }} signed />
+          <span className="block text-xs text-muted roomy:hidden">
+            then <Digits minor={after} exponent={exponent} />
+          </span>
+        </>
+      ),
     },
     {
       head: "Figure after",
       align: "right",
+      from: "wide",
       cell: ({ figure_after_minor: minor }) => <Digits minor={minor} exponent={exponent} />,
     },
     { head: "Posted", align: "right", from: "wide", cell: (entry) => <Time at={entry.posted_at} /> },

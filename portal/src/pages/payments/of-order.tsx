@@ -10,7 +10,7 @@ export function orderColumns<Row extends { uuid: string; reference_id: string }>
         <span>
           <ShortId id={row.uuid} />
           {/* A narrow table has no room for the column. */}
-          <span className="block max-w-40 truncate text-xs font-normal text-muted roomy:hidden">
+          <span className="line-clamp-1 max-w-40 text-xs font-normal break-all text-muted roomy:hidden">
             {row.reference_id}
           </span>
         </span>
@@ -19,7 +19,7 @@ export function orderColumns<Row extends { uuid: string; reference_id: string }>
     {
       head: "Your reference",
       from: "wide",
-      cell: (row) => <span className="block max-w-40 truncate">{row.reference_id}</span>,
+      cell: (row) => <span className="line-clamp-1 max-w-40 min-w-24 break-all">{row.reference_id}</span>,
     },
   ];
 }

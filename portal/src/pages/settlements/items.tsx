@@ -32,7 +32,9 @@ export function Items({ of: { uuid }, printed }: Props) {
   const columns: Column<Item>[] = [
     {
       head: "Your reference",
-      cell: (item) => <span className="inline-block max-w-32 truncate roomy:max-w-56">{item.reference_id}</span>,
+      cell: (item) => (
+        <span className="line-clamp-1 max-w-32 break-all roomy:max-w-56 roomy:min-w-24">{item.reference_id}</span>
+      ),
     },
     { head: "Kind", from: "wide", cell: (item) => item.kind },
     { head: "Method", from: "full", cell: (item) => item.payment_method.replaceAll("_", " ") },
