@@ -245,7 +245,7 @@ test("a batch that the bank returned is recorded, its money is available again, 
   await returned.focus();
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("merchant:settling").waitFor();
+  await dialog.getByText("Merchant, in payout").waitFor();
   await admin.look("console-settlement-return");
   expect(await faults(page)).toEqual([]);
   await page.keyboard.press("Escape");
@@ -281,6 +281,16 @@ test("what the bank said about a batch is recorded, by a second operator where t
   expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
   await page.getByRole("button", { name: "Record that the bank paid it" }).click();
   await page.getByText("money that the bank returns after that is not recorded here").waitFor();
+  // As it is told on the page of what waits, and to a second operator: with a sign, and as people read what somebody has.
+  const effects = async (): Promise<string[][]> => {
+    const rows = await page.getByRole("group", { name: "What happens to the book" }).first().getByRole("row").all();
+    return Promise.all(rows.slice(1).map((row) => row.getByRole("cell").allInnerTexts()));
+  };
+  const told = await effects();
+  expect(told).toEqual([
+    ["Merchant, in payout", "98,950.00", "\u221298,950.00", "0.00"],
+    ["Paid out by the bank", "0.00", "+98,950.00", "98,950.00"],
+  ]);
   await page.getByLabel("The bank's reference").fill("TRF-0001");
   await first.look("console-settlement-pay");
   await page.getByRole("button", { name: "Record it" }).click();
@@ -292,6 +302,7 @@ test("what the bank said about a batch is recorded, by a second operator where t
   const other = await merchantWithBatch("Toko Fajar");
   // Who comes from what waits is told the same, and types the same.
   await open(at.payout(other.id, "sandbox", other.settlement));
+  expect(await effects()).toEqual(told);
   await page.getByRole("button", { name: "Ask: record that it was paid" }).click();
   await page.getByText("money that the bank returns after that is not recorded here").waitFor();
   await page.getByLabel("The bank's reference").waitFor();

@@ -11,7 +11,7 @@ const words: Record<string, string> = {
   "merchant:held": "Merchant, held by disputes",
   "merchant:settling": "Merchant, in payout",
   "platform:fees": "Platform, fees",
-  "platform:bank": "Platform, bank",
+  "platform:bank": "Paid out by the bank",
   "platform:unapplied": "Money not assigned yet",
 };
 

@@ -1,7 +1,6 @@
 // What the bank said about a batch: each answer with what recording it would do to the book, and a second operator where one is needed.
 import { useState } from "react";
 import { useAction } from "../../../api/action.ts";
-import { Digits } from "../../../pages/balances/digits.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit } from "../../../ui/form.tsx";
@@ -13,7 +12,7 @@ import { type Schema, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
-import { Plain } from "../merchants/plain.tsx";
+import { Effects } from "../decisions/effects.tsx";
 import { BankReference, noReference, paidBy, whenPaid } from "./bank-reference.tsx";
 
 type Record = Schema<"SettlementRecord">;
@@ -42,13 +41,6 @@ const answers: { [operation: string]: Answer } = {
     look: "danger",
   },
 };
-
-const effectHeads = [
-  { head: "Account" },
-  { head: "Now", align: "right", from: "wide" },
-  { head: "Change", align: "right" },
-  { head: "After", align: "right" },
-] as const;
 
 export function Bank({ of: { settlement, decisions } }: { of: Record }) {
   const may = useMay();
@@ -136,7 +128,6 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
       },
     },
   );
-  const [first] = effects;
   return (
     <Dialog open onClose={close} title={answer?.title ?? operation} wide>
       <div className="space-y-4">
@@ -144,23 +135,7 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
           {decision.summary}. {needsApproval ? "It waits for a second operator." : "It cannot be undone here."}
           {isPaid && ` ${whenPaid}`}
         </p>
-        {first && (
-          <Plain
-            label={`What it does to the book, in ${first.currency}`}
-            heads={effectHeads}
-            rows={effects.map((effect) => ({
-              key: effect.account,
-              cells: [
-                <code key="account" className="font-mono text-xs">
-                  {effect.account}
-                </code>,
-                <Digits key="before" minor={effect.before_minor} exponent={effect.exponent} />,
-                <Digits key="change" minor={effect.change_minor} exponent={effect.exponent} />,
-                <Digits key="after" minor={effect.after_minor} exponent={effect.exponent} />,
-              ],
-            }))}
-          />
-        )}
+        <Effects of={effects} />
         <Form values={noReference} action={action} onSubmit={(typed) => action.run(paidBy(typed))}>
           {isPaid && <BankReference environment={environment} />}
           <Submit look={answer?.look ?? "primary"}>{needsApproval ? "Ask a second operator" : "Record it"}</Submit>
