@@ -203,6 +203,9 @@ describe("a page", () => {
     expect((await approve()).status).toBe(303);
     const { html } = await read(url, "en");
     expect(html).toContain("Paid. Thank you.");
+    // Whoever reads it again, or keeps it as a receipt, is not asked to pay.
+    expect(html).toContain("<h1>Kopi &#60;b&#62;Senja&#60;/b&#62;</h1>");
+    expect(html).not.toContain("Pay Kopi");
     expect(html).toMatch(/<time datetime="[-\dT:]+Z">\d+ \w+ \d{4}, \d\d:\d\d UTC<\/time>/);
     expect(html).toContain('data-back="https://kopi.example/back"');
     expect(html).not.toContain("data-watch");

@@ -41,9 +41,10 @@ export function framed(parts: FrameParts): string {
   const { book, profile, path, language, serviceName, face, reloads } = parts;
   const isSandbox = book.environment === "sandbox";
   const text = words[language];
+  const heading = face === "open" || face === "form" ? text.pay(profile.name) : profile.name;
   return payerDocument({
     language,
-    title: `${text.pay(profile.name)} · ${serviceName}`,
+    title: `${heading} · ${serviceName}`,
     head: html`${profile.colour !== undefined && html`<link rel="stylesheet" href="${colourPath(profile.colour)}" />`}
       ${reloads && html`<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>`}
       <script type="module" src="${SCRIPT_PATH}"></script>`,
@@ -52,7 +53,7 @@ export function framed(parts: FrameParts): string {
         <main>
           <header>${logo(book.merchantId, profile)}${switcher(path, language)}</header>
           ${isSandbox && html`<p class="note">${text.sandbox}</p>`}
-          <h1>${text.pay(profile.name)}</h1>
+          <h1>${heading}</h1>
           ${parts.content}
         </main>
         ${parts.aside}

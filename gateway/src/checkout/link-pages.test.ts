@@ -155,6 +155,7 @@ describe("a link's page", () => {
     expect((await approve(begun.location)).status).toBe(303);
     const { html: after } = await read(made.url as string);
     expect(after).toContain("Already paid");
+    expect(after).not.toContain("Pay Kopi");
     expect(after).not.toContain("<form");
     expect((await client.get(`/v1/payment-links/${made.uuid}`)).json).toMatchObject({
       status: "paid",
