@@ -147,6 +147,8 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Holidays").fill("2027-01-01");
   await click("Save");
   await page.getByText("Fri, 1 Jan 2027").waitFor();
+  await page.getByText("Saturday, Sunday", { exact: true }).waitFor();
+  await page.getByText("1 hour", { exact: true }).waitFor();
   // A day that ends at midnight is over when the next begins, as the merchant's own page says.
   const batch = page.getByRole("term").filter({ hasText: "Put into a batch" }).locator("xpath=..");
   await batch.getByText("T+1", { exact: true }).waitFor();

@@ -3,7 +3,7 @@ import type { Schema } from "../../api/types.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Money, digitsOf } from "../../ui/money.tsx";
 import { Price } from "../../ui/price.tsx";
-import { daysToBatch, offsetOf } from "../../ui/settlement-days.ts";
+import { closedOn, daysToBatch, offsetOf } from "../../ui/settlement-days.ts";
 import { Status } from "../../ui/status.tsx";
 import { Day } from "../../ui/time.tsx";
 import { useLanguage } from "../../words.ts";
@@ -12,8 +12,6 @@ import { spanOf } from "../sandbox/clock/span.ts";
 type Settings = Schema<"MerchantSettings">;
 type Method = Settings["payment_methods"][number];
 type Fee = Method["fees"][number];
-
-const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 export function Conditions({ settings }: { settings: Settings }) {
   const language = useLanguage();
@@ -76,7 +74,7 @@ export function Conditions({ settings }: { settings: Settings }) {
           {delayOf(settlement)}; a day ends at {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
         </Fact>
         <Fact name="No batch on">
-          {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
+          {closedOn(settlement.closed_weekdays)}
           {settlement.holidays.toSorted().map((day) => (
             <span key={day}>
               , <Day on={day} />

@@ -1,19 +1,16 @@
 // When a merchant is paid out: where its day ends, how long it takes, and the days without a batch.
 import { useState } from "react";
-import { Digits } from "../../../pages/balances/digits.tsx";
+import { spanOf } from "../../../pages/sandbox/clock/span.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { ChoicesField, TextField } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
-import { daysToBatch, offsetOf } from "../../../ui/settlement-days.ts";
+import { closedOn, daysToBatch, offsetOf, weekdays } from "../../../ui/settlement-days.ts";
 import { Day } from "../../../ui/time.tsx";
 import { useMay } from "../../api/rights.ts";
 import { Amount } from "./amount.tsx";
 import { ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
 import { DEFAULT_CURRENCY } from "./prices.ts";
-
-// By the API's numbers: 0 is Sunday.
-const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 export function Schedule({ of: merchant }: { of: Merchant }) {
   const isAdmin = useMay()("admin");
@@ -29,12 +26,8 @@ export function Schedule({ of: merchant }: { of: Merchant }) {
           {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
         </Fact>
         <Fact name="Put into a batch">T+{daysToBatch(settlement)}</Fact>
-        <Fact name="Closed on">
-          {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
-        </Fact>
-        <Fact name="From a batch to its payout">
-          <Digits minor={settlement.pay_after_seconds} exponent={0} /> s
-        </Fact>
+        <Fact name="Closed on">{closedOn(settlement.closed_weekdays)}</Fact>
+        <Fact name="From a batch to its payout">{spanOf(settlement.pay_after_seconds)}</Fact>
         <Fact name={`Smallest payout in ${DEFAULT_CURRENCY}`}>
           <Amount minor={settlement.minimum_payout_minor} currency={DEFAULT_CURRENCY} />
         </Fact>
