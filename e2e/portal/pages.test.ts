@@ -96,6 +96,12 @@ const CUT_TABLES = `[...document.querySelectorAll("main [role=group]")]
   .filter((frame) => frame.querySelector("table") && frame.scrollWidth > frame.clientWidth)
   .map((frame) => frame.getAttribute("aria-label") + " is cut off by " + (frame.scrollWidth - frame.clientWidth) + " px")`;
 
+/** The figures that are wider than their place, so that one runs into the next. */
+const CUT_FIGURES = `[...document.querySelectorAll("main dl > div > dd > span")]
+  .map((figure) => [figure, figure.getBoundingClientRect().right - figure.parentElement.getBoundingClientRect().right])
+  .filter(([, over]) => over > 0.5)
+  .map(([figure, over]) => figure.textContent + " runs over by " + over + " px")`;
+
 async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: PathName, path: string) {
   const { page, open } = member;
   await open(path);
@@ -181,6 +187,7 @@ test("no list cuts an amount off, however long references are, on a small phone 
   const lists = [
     ...[paths.payments, paths.refunds, paths.disputes, paths.settlements, paths.links].map((list) => list(place)),
     paths.settlement(place, settlement),
+    paths.home(place),
     paths.balance(place, "IDR"),
     paths.payment(place, refunded),
   ].map((path) => [member, path] as const);
@@ -192,11 +199,30 @@ test("no list cuts an amount off, however long references are, on a small phone 
       await page.setViewportSize({ width, height: 800 });
       const wider = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
       const parts = await page.evaluate<string[]>(CUT_TABLES);
+      parts.push(...(await page.evaluate<string[]>(CUT_FIGURES)));
       if (wider > 0) parts.push(`the page is cut off by ${wider} px`);
       cut.push(...parts.map((part) => `${path} at ${width} px: ${part}`));
     }
   }
   expect(cut).toEqual([]);
+});
+
+test("a state stands beside the heading, and a journal says why money that is yours is below zero", async () => {
+  const { page, place, client, open } = await portal.member("finance");
+  const { refund, journal, settlement, payment, dispute } = await oneOfEverything(client);
+  for (const [path, status] of [
+    [paths.payment(place, payment), "partially refunded"],
+    [paths.refund(place, refund), "succeeded"],
+    [paths.dispute(place, dispute), "needs response"],
+    [paths.settlement(place, settlement), "processing"],
+  ] as const) {
+    await open(path);
+    const heading = page.locator("div").filter({ has: page.getByRole("heading", { level: 1 }) });
+    await heading.last().getByText(status, { exact: true }).waitFor();
+    expect(await page.locator("main dt").getByText("Status", { exact: true }).count(), path).toBe(0);
+  }
+  await open(paths.journal(place, journal));
+  await page.getByText("Debits are positive, so money that is yours is a balance below zero.").waitFor();
 });
 
 /** Keeps by how much the page has moved by itself, as browsers measure it: 0.1 and less counts as good. */

@@ -66,7 +66,8 @@ export function Figures({ of }: { of: Currency }) {
   );
 }
 
-const BIG = "text-lg font-semibold max-sm:text-base";
+// A long amount goes below its currency where both have no room beside each other.
+const BIG = "inline-flex flex-wrap items-baseline text-lg font-semibold max-sm:text-base";
 
 function Figure({ name, note, children }: { name: ReactNode; note: ReactNode; children: ReactNode }) {
   return (

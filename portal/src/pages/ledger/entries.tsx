@@ -9,7 +9,7 @@ type Entry = Schema<"JournalEntry">;
 export function Entries({ of, label }: { of: readonly Entry[]; label: string }) {
   const language = useLanguage();
   const digits = (minor: number, { exponent }: Entry): string => digitsOf(minor, exponent, language);
-  const cell = "border-t border-line px-3 py-1 text-right whitespace-nowrap";
+  const cell = "border-t border-line px-2 py-1 sm:px-3 text-right whitespace-nowrap";
   return (
     <div
       tabIndex={0}
@@ -20,13 +20,13 @@ export function Entries({ of, label }: { of: readonly Entry[]; label: string }) 
       <table className="w-full border-collapse">
         <thead className="text-xs text-muted">
           <tr>
-            <th scope="col" className="px-3 py-1.5 text-left font-medium">
+            <th scope="col" className="px-2 py-1.5 sm:px-3 text-left font-medium">
               Account
             </th>
-            <th scope="col" className="px-3 py-1.5 text-right font-medium">
+            <th scope="col" className="px-2 py-1.5 sm:px-3 text-right font-medium">
               Debit
             </th>
-            <th scope="col" className="px-3 py-1.5 text-right font-medium">
+            <th scope="col" className="px-2 py-1.5 sm:px-3 text-right font-medium">
               Credit
             </th>
             <th scope="col" className="hidden px-3 py-1.5 text-right font-medium sm:table-cell">
@@ -37,8 +37,8 @@ export function Entries({ of, label }: { of: readonly Entry[]; label: string }) 
         <tbody>
           {of.map((entry) => (
             <tr key={entry.id}>
-              <td className="border-t border-line px-3 py-1">
-                <code className="font-mono text-xs wrap-anywhere">
+              <td className="border-t border-line px-2 py-1 sm:px-3">
+                <code className="font-mono text-xs wrap-break-word">
                   <AccountName name={entry.account} />
                 </code>
                 <span className="ml-2 text-xs text-muted">{entry.currency}</span>

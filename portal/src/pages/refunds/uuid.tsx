@@ -31,7 +31,12 @@ export function Page() {
     <Frame
       title="Refund"
       above={{ to: paths.refunds(place), label: "Refunds" }}
-      beside={<Identity id={uuid} what="the refund's identity" />}
+      beside={
+        <>
+          {refund.data && <Status status={refund.data.status} />}
+          <Identity id={uuid} what="the refund's identity" />
+        </>
+      }
       curl={{ path: `/v1/refunds/${uuid}` }}
     >
       <Answer of={refund}>
@@ -39,9 +44,6 @@ export function Page() {
           <>
             <p className="max-w-2xl">{sentences[refund.status]}</p>
             <Facts>
-              <Fact name="Status">
-                <Status status={refund.status} />
-              </Fact>
               <Fact name="Amount">
                 <Money of={refund} />
               </Fact>

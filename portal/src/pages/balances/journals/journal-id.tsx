@@ -53,7 +53,10 @@ function Journal({ of: journal }: { of: Schema<"Journal"> }) {
       </Facts>
       <Section title="Entries">
         <Entries of={journal.entries} label="Entries of the journal" />
-        <p className="mt-2 text-muted">Debits equal credits in each currency: no money appears from nowhere.</p>
+        <p className="mt-2 text-muted">
+          Debits equal credits in each currency: no money appears from nowhere. Debits are positive, so money that is
+          yours is a balance below zero.
+        </p>
       </Section>
       <Section title="In the chain">
         <p className="mb-2 max-w-2xl text-muted">
