@@ -81,7 +81,7 @@ describe.runIf(shell)("the operators' guides", () => {
     day("A refund, and two operators").toContain('"reason":"Paid twice, ticket 4711"');
     day("A refund, and two operators").toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
     day("A refund, and two operators").toContain('"objection":null');
-    day("A refund, and two operators").toContain('"status":"executed","summary":"Refund 600.00 IDR');
+    day("A refund, and two operators").toContain('"status":"executed","summary":"Refund IDR 600.00');
     day("A refund, and two operators").toContain('"decided_by":"budi"');
     day("An acquirer fails").toContain('"gateway_code":"nusantara"');
     day("An acquirer fails").toContain('"left_alone":');

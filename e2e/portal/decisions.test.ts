@@ -272,7 +272,7 @@ test("two operators release one big refund", async () => {
   await approver.open(at.waiting());
   await approver.page.getByRole("link", { name: "Second operator" }).click();
   await approver.page
-    .getByText(/Refund 700,000.00 IDR of pay_/)
+    .getByText(/Refund IDR 700,000.00 of pay_/)
     .first()
     .waitFor();
   const book = approver.page.getByRole("group", { name: "What happens to the book" });

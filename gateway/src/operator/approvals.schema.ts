@@ -122,7 +122,7 @@ const exampleApproval = {
   uuid: exampleIds.approval,
   action: "refund_payment" as const,
   status: "waiting" as const,
-  summary: `Refund 50,000.00 IDR of ${exampleIds.payment} to its payer: Paid twice`,
+  summary: `Refund IDR 50,000.00 of ${exampleIds.payment} to its payer: Paid twice`,
   merchant_id: exampleIds.merchant,
   merchant_name: "Kopi Melati",
   environment: "production" as const,
@@ -267,7 +267,7 @@ export const outlookSchema = z
         body: { outcome: "won" },
         least_role: "admin" as const,
         needs_approval: false,
-        summary: `Decide the dispute of ${exampleIds.payment} as won: 100,000.00 IDR are free for the merchant again`,
+        summary: `Decide the dispute of ${exampleIds.payment} as won: IDR 100,000.00 are free for the merchant again`,
         effects: [
           {
             account: "merchant:available",

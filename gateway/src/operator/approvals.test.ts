@@ -127,7 +127,7 @@ describe("a refund for which the policy demands two", () => {
     expect(record).toMatchObject({
       status: "waiting",
       action: "refund_payment",
-      summary: `Refund 10,000.00 IDR of ${reference} to its payer, for Test Shop: Paid twice`,
+      summary: `Refund IDR 10,000.00 of ${reference} to its payer, for Test Shop: Paid twice`,
       merchant_id: merchantId,
       amount_minor: AMOUNT,
       asked_by: "sari",
@@ -412,7 +412,7 @@ describe("a refund for which the policy demands two", () => {
     const { json: record } = await ask("GET", `/approvals/${uuid}`, by("budi"));
     expect(record.would_fail).toMatchObject({
       code: "APPROVAL_CLOSED",
-      message: expect.stringContaining("9,999.95 IDR"),
+      message: expect.stringContaining("IDR 9,999.95"),
     });
     expect((await approve(uuid, by("budi"))).json).toMatchObject({ status: "failed", result: { status: 409 } });
     expect(await refunded(client, reference)).toBe(5);

@@ -127,7 +127,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
           const amountMinor = contestedMinor(payment, body);
           const { reference, currency } = payment;
           return {
-            summary: `Record that ${readable(amountMinor, currency)} ${currency} of ${reference} are contested (${body.reason}): they are held, and go back to the payer unless it is answered`,
+            summary: `Record that ${currency} ${readable(amountMinor, currency)} of ${reference} are contested (${body.reason}): they are held, and go back to the payer unless it is answered`,
             book,
             paymentReference: reference,
             amount: { amountMinor, currency },
@@ -169,7 +169,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
             throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
           const { amountMinor, currency, paymentReference, status } = dispute;
           return {
-            summary: `${decision(status)} dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
+            summary: `${decision(status)} dispute of ${paymentReference} as ${outcome}: ${currency} ${readable(amountMinor, currency)} ${
               outcome === "lost" ? "go back to the payer" : "are free for the merchant again"
             }`,
             book: owner.book,

@@ -109,7 +109,7 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
         const { book, uuid, paymentReference, amountMinor, currency } = refund;
         const operation = await database.first(selectOperation(book, uuid), operationOfRow);
         refuseUnlessLeftOpen(refund.status, operation, clock.now());
-        const what = `the refund ${uuid} of ${readable(amountMinor, currency)} ${currency}`;
+        const what = `the refund ${uuid} of ${currency} ${readable(amountMinor, currency)}`;
         return {
           summary:
             outcome === "succeeded"
@@ -163,7 +163,7 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
         const { book, reference, status, amountMinor, currency } = payment;
         refuseUnlessLeftOpen(status, asked, clock.now());
         const { gatewayCode } = asked;
-        const money = `${readable(amountMinor, currency)} ${currency}`;
+        const money = `${currency} ${readable(amountMinor, currency)}`;
         return {
           summary:
             outcome === "succeeded"

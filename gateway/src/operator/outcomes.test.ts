@@ -158,7 +158,7 @@ test("it is told beforehand what recording would do, or why it cannot be recorde
   expect([made?.would_fail, made?.effects, failed?.would_fail]).toEqual([null, [], null]);
   expect(failed).toMatchObject({
     operation: "recordRefundOutcome",
-    summary: `Record that kawah never made the refund ${uuid} of 4,000.00 IDR: the merchant gets the money back`,
+    summary: `Record that kawah never made the refund ${uuid} of IDR 4,000.00: the merchant gets the money back`,
     least_role: "admin",
     needs_approval: false,
     effects: [{ account: "merchant:available", change_minor: -400_000 }, { account: "acquirer:kawah:receivable" }],

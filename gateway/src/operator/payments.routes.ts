@@ -197,7 +197,7 @@ function foreseenRefund(
   refuseWithoutWallet(settings, currency);
   assert(gatewayCode !== undefined, `${reference} was paid through no acquirer`);
   return {
-    summary: `Refund ${readable(amountMinor, currency)} ${currency} of ${reference} to its payer, for ${merchantName}: ${body.reason}`,
+    summary: `Refund ${currency} ${readable(amountMinor, currency)} of ${reference} to its payer, for ${merchantName}: ${body.reason}`,
     book,
     paymentReference: reference,
     amount: { amountMinor, currency },

@@ -81,7 +81,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
           if (status !== "unapplied") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status } });
           const to = decision === "credited" ? "Give to the merchant" : "Write off to the acquirer, for its payer,";
           return {
-            summary: `${to} ${readable(amountMinor, currency)} ${currency} of ${gatewayCode} ${transactionId}`,
+            summary: `${to} ${currency} ${readable(amountMinor, currency)} of ${gatewayCode} ${transactionId}`,
             book,
             paymentReference,
             amount: { amountMinor, currency },

@@ -221,7 +221,7 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
   });
 }
 
-const amountOf = ({ amountMinor, currency }: Payment): string => `${readable(amountMinor, currency)} ${currency}`;
+const amountOf = ({ amountMinor, currency }: Payment): string => `${currency} ${readable(amountMinor, currency)}`;
 
 /** What an operator approves who answers our own fraud detection. */
 const goingOn = (payment: Payment): string =>

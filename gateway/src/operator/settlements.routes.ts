@@ -54,7 +54,7 @@ export function operatorSettlementEndpoints({
     if (word === "paid") refuseFrozen(merchant.settings, currency);
     const amount = { amountMinor, currency };
     return {
-      summary: `Record that the bank ${word} the batch ${uuid} of ${readable(amountMinor, currency)} ${currency}`,
+      summary: `Record that the bank ${word} the batch ${uuid} of ${currency} ${readable(amountMinor, currency)}`,
       book,
       amount,
       postings: word === "paid" ? settlementPaidPostings(amount) : settlementReturnedPostings(amount),
