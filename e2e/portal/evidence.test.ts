@@ -73,6 +73,8 @@ test("a dispute is answered with a PDF and a photo before its deadline, and won"
   const question = page.getByRole("dialog", { name: "Submit your answer?" });
   await question.getByText("The statement and 2 files go to whoever decides").waitFor();
   await look("dispute-submit");
+  // As in the form of a refund, what acts comes first.
+  expect(await question.getByRole("button").allInnerTexts()).toEqual(["", "Submit it", "Back"]);
   // Whoever presses twice submits once.
   await question.getByRole("button", { name: "Submit it" }).dblclick();
   await page.getByText("Your answer is submitted", { exact: true }).waitFor();

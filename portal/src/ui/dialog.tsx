@@ -92,12 +92,13 @@ export function Confirm({ open, onClose, title, children, verb, look = "danger",
         {children}
         {error && <ErrorNote error={error} />}
       </div>
-      <div className="mt-5 flex flex-wrap justify-end gap-2">
-        <Button disabled={isSending} onClick={close}>
-          Back
-        </Button>
+      {/* In the order of a form's buttons: what acts in one dialog must not lead back in another. */}
+      <div className="mt-5 flex flex-wrap gap-2">
         <Button look={look} onClick={confirm}>
           {verb}
+        </Button>
+        <Button disabled={isSending} onClick={close}>
+          Back
         </Button>
       </div>
     </Dialog>

@@ -87,8 +87,8 @@ export function Gather({ evidence }: { evidence: Gathered }) {
         onConfirm={submit}
       >
         <p>
-          The statement and {filesAsText(evidence.files.length)} go to whoever decides. You can submit once, and cannot
-          change anything afterwards.
+          {sentAs(evidence.files.length)} to whoever decides. You can submit once, and cannot change anything
+          afterwards.
         </p>
         {uploads.isBusy && (
           <p className="font-medium text-bad">A file is still uploading and would not be part of it.</p>
@@ -98,8 +98,9 @@ export function Gather({ evidence }: { evidence: Gathered }) {
   );
 }
 
-function filesAsText(count: number): string {
-  return count === 0 ? "no files" : count === 1 ? "one file" : `${count} files`;
+function sentAs(files: number): string {
+  if (files === 0) return "The statement goes, without files,";
+  return `The statement and ${files === 1 ? "one file" : `${files} files`} go`;
 }
 
 function valuesOf({ statement, carrier, tracking_number, delivered_on }: Gathered): Values {
