@@ -37,6 +37,7 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
 
   await page.getByRole("button", { name: "Refund" }).click();
   const dialog = page.getByRole("dialog", { name: "Refund the payment" });
+  await dialog.getByText("It is taken from your available balance; the fee is not returned.").waitFor();
   await dialog.getByLabel("Amount in IDR").fill("200000");
   await dialog.getByRole("button", { name: "Refund" }).click();
   await dialog.getByText("At most IDR 150,000.00").waitFor();
@@ -49,6 +50,15 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   expect(await page.title()).toBe("Payment · gerbang");
   expect(await faults(page)).toEqual([]);
   await member.look("payment-refunded");
+
+  // Both items of the batch are paid out by one transfer: each says what it had of it.
+  await client.post("/v1/sandbox/settlements/run", {});
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  await page.reload();
+  const payouts = story.getByRole("listitem").filter({ hasText: "Paid out to you" });
+  await expect.poll(() => payouts.count(), PATIENCE).toBe(2);
+  await payouts.filter({ hasText: /The payment put in IDR\s?150,000.00, less the fee of IDR\s?1,050.00/ }).waitFor();
+  await payouts.filter({ hasText: /The refund took IDR\s?50,000.00/ }).waitFor();
 });
 
 test("a payment that nobody paid shows no fee, and nothing that is to come", async () => {

@@ -174,14 +174,24 @@ export function tell(step: Step, reader: Reader): Telling {
         ),
         name: "payout",
         tone: "good",
-        detail: <p className="text-muted">Bank reference {step.object.settlement.bank_reference}</p>,
+        detail: (
+          <>
+            <Part of={step.object} />
+            <p className="text-muted">Bank reference {step.object.settlement.bank_reference}</p>
+          </>
+        ),
       };
     case "returned":
       return {
         title: <>The bank returned the {link(reader.settlement(step.object.settlement.uuid), "batch")}</>,
         name: "returned payout",
         tone: "bad",
-        detail: <p className="text-muted">Its items go into another batch.</p>,
+        detail: (
+          <>
+            <Part of={step.object} />
+            <p className="text-muted">Its items go into another batch.</p>
+          </>
+        ),
       };
   }
 }
