@@ -56,6 +56,30 @@ test("payments of all merchants are found by what one knows of them, and the add
   expect(page.url()).toContain(things.pending);
 });
 
+test("every page of what is in the sandbox has the striped edge, and no other has", async () => {
+  const { page, open } = await portal.operator("viewer");
+  const isStriped = (): Promise<boolean> =>
+    page.evaluate(() => {
+      const edge = document.querySelector('a[href="#page"] + div');
+      return edge !== null && getComputedStyle(edge).backgroundImage.includes("repeating-linear-gradient");
+    });
+  for (const path of [
+    at.payment(things.payment),
+    at.refund(things.refund),
+    at.calendar("sandbox"),
+    at.payouts("2026-11-23", "sandbox"),
+    at.settlements(merchantId, "sandbox"),
+    at.dispute(merchantId, "sandbox", things.dispute),
+  ]) {
+    await open(path);
+    await expect.poll(isStriped, { message: path }).toBe(true);
+  }
+  for (const path of [at.payments(), at.calendar(), at.settlements(merchantId, "production")]) {
+    await open(path);
+    expect(await isStriped(), path).toBe(false);
+  }
+});
+
 test("the story of a payment tells all of it, what others wrote as text, and a viewer is offered no refund", async () => {
   const visit = await portal.operator("viewer");
   const { page, open } = visit;

@@ -275,6 +275,8 @@ test("two operators release one big refund", async () => {
     .getByText(/Refund IDR 700,000.00 of pay_/)
     .first()
     .waitFor();
+  // Whether it is real money.
+  await approver.page.getByText(/\(sandbox\)/).waitFor();
   const book = approver.page.getByRole("group", { name: "What happens to the book" });
   expect(await book.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("700,000.00");
   await approver.look("console-approval");

@@ -18,6 +18,7 @@ import { say } from "../../../ui/toast.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
+import { InBook } from "../payments/record.tsx";
 import { Effects } from "../decisions/effects.tsx";
 import { useKeys } from "../decisions/keys.ts";
 import { ApprovalStatus } from "./status.tsx";
@@ -108,7 +109,13 @@ function Whole({ of: one }: { of: Approval }) {
         ) : (
           <Fact name="Decided">{one.decided_at === null ? "never" : <Time at={one.decided_at} />}</Fact>
         )}
-        <Fact name="Merchant">{one.merchant_name ?? <span className="text-muted">nobody&apos;s</span>}</Fact>
+        <Fact name="Merchant">
+          {one.merchant_name !== null && one.environment !== null ? (
+            <InBook name={one.merchant_name} environment={one.environment} />
+          ) : (
+            (one.merchant_name ?? <span className="text-muted">nobody&apos;s</span>)
+          )}
+        </Fact>
         <Fact name="Amount">
           {amount_minor !== null && currency !== null && exponent !== null ? (
             <Money of={{ amount_minor, currency, exponent }} />

@@ -14,7 +14,7 @@ export function useEnvironment(): Environment {
 
 export function EnvironmentSwitch({ of, to }: { of: Environment; to: (environment: Environment) => string }) {
   return (
-    <nav aria-label="Environment" className="flex gap-1">
+    <nav aria-label="Environment" data-environment={of} className="flex gap-1">
       {environments.map((environment) => (
         <To
           key={environment}

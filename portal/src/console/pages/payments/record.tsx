@@ -17,6 +17,15 @@ import { readerOf } from "./reference/reader.tsx";
 type Record = Schema<"PaymentRecord">;
 type Risk = Schema<"RiskSeen">;
 
+/** A merchant, and which of its two books: nobody decides about real money by mistake. */
+export function InBook({ name, environment }: { name: string; environment: string }) {
+  return (
+    <span data-environment={environment}>
+      {name} <span className="text-muted">({environment})</span>
+    </span>
+  );
+}
+
 export function PaymentFacts({ of: { payment, merchant } }: { of: Pick<Record, "payment" | "merchant"> }) {
   const { currency, exponent, customer } = payment;
   const payer = [customer?.name, customer?.email, customer?.phone].filter((part) => part !== undefined).join(", ");
@@ -26,7 +35,7 @@ export function PaymentFacts({ of: { payment, merchant } }: { of: Pick<Record, "
         <Money of={payment} />
       </Fact>
       <Fact name="Merchant">
-        {merchant.name} <span className="text-muted">({merchant.environment})</span>
+        <InBook name={merchant.name} environment={merchant.environment} />
       </Fact>
       <Fact name="Merchant's reference">
         <span className="break-all">{payment.reference_id}</span>

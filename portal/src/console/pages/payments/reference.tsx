@@ -121,7 +121,9 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
       <Fact name="Fee">
         <Fee of={payment} />
       </Fact>
-      <Fact name="Environment">{merchant.environment}</Fact>
+      <Fact name="Environment">
+        <span data-environment={merchant.environment}>{merchant.environment}</span>
+      </Fact>
       <Fact name="The merchant's after fee">
         <AfterFee of={payment} />
       </Fact>

@@ -78,7 +78,9 @@ function RefundFacts({ of: refund }: { of: Refund }) {
           </To>
         )}
       </Fact>
-      <Fact name="Environment">{refund.environment}</Fact>
+      <Fact name="Environment">
+        <span data-environment={refund.environment}>{refund.environment}</span>
+      </Fact>
       <Fact name="Acquirer">{refund.gateway_code}</Fact>
       <Fact name="Created">
         <Time at={refund.created_at} />

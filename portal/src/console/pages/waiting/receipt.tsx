@@ -13,7 +13,7 @@ import { type Schema, read, write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
-import { RecordView } from "../payments/record.tsx";
+import { InBook, RecordView } from "../payments/record.tsx";
 
 type Receipt = Schema<"ReceiptRecord">;
 type Candidate = Schema<"ReceiptCandidate">;
@@ -55,7 +55,9 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
             <Money of={{ ...receipt, amount_minor: receipt.acquirer_fee_minor, exponent }} />
           </Fact>
         )}
-        <Fact name="Merchant">{record.merchant.name}</Fact>
+        <Fact name="Merchant">
+          <InBook name={record.merchant.name} environment={record.merchant.environment} />
+        </Fact>
         <Fact name="Acquirer">
           {receipt.gateway_code} <code className="font-mono text-xs break-all">{receipt.transaction_id}</code>
         </Fact>
