@@ -293,6 +293,8 @@ test("what the bank said about a batch is recorded, by a second operator where t
     ["Merchant, in payout", "98,950.00", "\u221298,950.00", "0.00"],
     ["Paid out by the bank", "0.00", "+98,950.00", "98,950.00"],
   ]);
+  const buttons = page.getByRole("dialog").getByRole("button");
+  expect(await buttons.allInnerTexts()).toEqual(["", "Record it", "Back"]);
   await page.getByLabel("The bank's reference").fill("TRF-0001");
   await first.look("console-settlement-pay");
   await page.getByRole("button", { name: "Record it" }).click();

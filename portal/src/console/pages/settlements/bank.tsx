@@ -138,7 +138,9 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
         <Effects of={effects} />
         <Form values={noReference} action={action} onSubmit={(typed) => action.run(paidBy(typed))}>
           {isPaid && <BankReference environment={environment} />}
-          <Submit look={answer?.look ?? "primary"}>{needsApproval ? "Ask a second operator" : "Record it"}</Submit>
+          <Submit look={answer?.look ?? "primary"} beside={<Button onClick={close}>Back</Button>}>
+            {needsApproval ? "Ask a second operator" : "Record it"}
+          </Submit>
         </Form>
       </div>
     </Dialog>
