@@ -333,6 +333,8 @@ test("a settlement of more items than the page shows is printed with all of them
     .getByText(/^The first 27 of 12345 items. All of them are in the CSV statement/)
     .locator("visible=true")
     .waitFor();
+  // The page asks again after printing; an answer that is still under way must not fail the run.
+  await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
 test("the call with curl stays open, and follows the filters", async () => {
