@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NoAnswer } from "../acquirers/remote-http.ts";
 import { AcquirerRefused } from "../acquirers/acquirer.ts";
+import { NoAnswer, exchange, newAgent } from "../acquirers/remote-http.ts";
 import { Caller, definiteOnly } from "./caller.ts";
 
 const LATE_MS = 400;
@@ -21,15 +21,12 @@ const server = createServer(({ url }, response) => {
 /** Stops the whole process for so long, as a machine that sleeps. */
 const sleepFor = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 const never = { signal: new AbortController().signal, record: undefined };
-const newCaller = (): Caller => {
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return new Caller({ code: "late", baseUrl, deadlineMs: LATE_MS / 2, connections: 4 });
-};
+const originOf = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 let caller: Caller;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  caller = newCaller();
+  caller = new Caller({ code: "late", baseUrl: originOf(), deadlineMs: LATE_MS / 2, connections: 4 });
 });
 afterAll(async () => {
   await caller.close();
@@ -51,14 +48,18 @@ test("an answer that a process finds when it wakes after the deadline is none: a
 });
 
 test("a request whose connection a process finds when it wakes after the deadline is not sent: a worker may have asked meanwhile", async () => {
-  const late = newCaller();
-  const slept = new Promise<unknown>((resolve) => {
-    // Both timers run in one turn of the event loop: the connection is begun before the sleep and made during it.
-    setTimeout(() => resolve(late.order({ method: "POST", path: "/order", headers: {}, body: "x" }, never)), 5);
-    setTimeout(() => sleepFor(LATE_MS), 5);
+  const agent = newAgent(1, LATE_MS / 2);
+  // The connection is there, the timers of the deadline have not run, and the process sleeps.
+  const sleepy = agent.compose((dispatch) => (options, handler) => {
+    const onRequestStart: typeof handler.onRequestStart = (...started) => {
+      sleepFor(LATE_MS);
+      handler.onRequestStart?.(...started);
+    };
+    return dispatch(options, { ...handler, onRequestStart });
   });
-  await expect(slept).rejects.toBeInstanceOf(AcquirerRefused);
-  await late.close();
+  const order = { origin: originOf(), path: "/order", method: "POST", headers: {}, body: "x" } as const;
+  await expect(exchange(sleepy, order, LATE_MS / 2, never.signal)).rejects.toMatchObject({ sent: false });
+  await agent.close();
   expect(arrived).not.toContain("/order");
 });
 
