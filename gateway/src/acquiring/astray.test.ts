@@ -128,6 +128,24 @@ describe("an inquiry that finds", () => {
     },
   );
 
+  test.each(["expired", "failed"] as const)(
+    "that such money has failed there tells a person, also when the report of it comes twice: %s",
+    (status) => {
+      const { payment, operation } = asked({ status });
+      const rows = [row(payments, payment), row(operations, operation), row(moneyOfPayments, aReceipt(payment))];
+      const found: OpenResult = Object.assign(known([], { status: "failed" }), { isOver: isUnpaid(status) });
+      // The second report comes while the acquirer is asked about the first.
+      const first = given({ rows })
+        .when(paymentNotification(merchant, operation, "kawah", { state: { status: "failed" } }))
+        .when(concludeOpening(parts, merchant, operation, found));
+      expect(first.changes.inserted(exceptions)).toEqual([]);
+      const again = first.changes.seen(operations, operation) ?? expect.unreachable();
+      expect(again).toMatchObject({ dueAt: NOW });
+      const second = first.when(concludeOpening(parts, merchant, again, found));
+      expect(second.changes.inserted(exceptions)).toMatchObject([{ kind: "dispute" }]);
+    },
+  );
+
   test.each<[string, Partial<Payment>]>([
     ["runs", { disputeStatus: "under_review" }],
     ["was lost over that part", { disputeStatus: "lost", lostMinor: 400_000n }],

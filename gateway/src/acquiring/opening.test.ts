@@ -77,6 +77,22 @@ test.each(["inquiring", "polling"] as const)(
   },
 );
 
+test.each(["expired", "canceled", "failed"] as const)(
+  "what a report says during an inquiry about a payment that is %s is asked about again: a final answer may be older",
+  (status) => {
+    const begun = { step: "inquiring", dueAt: NOW + 60 * SECOND } as const;
+    const { payment, operation, start } = waiting({ gatewayCode: "kawah", status }, begun);
+    const found = Object.assign(known({ status: "failed" }), { isOver: status !== "failed" });
+    const told = start.when(
+      inquireSoon(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined),
+    );
+    const again = told.when(concludeOpening(parts, merchant, operation, found)).changes.seen(operations, operation);
+    expect(again).toMatchObject({ step: status === "failed" ? "inquiring" : "polling", dueAt: NOW });
+    const once = told.when(concludeOpening(parts, merchant, again ?? expect.unreachable(), found));
+    expect(once.changes.seen(operations, operation)).toMatchObject({ step: "done", dueAt: undefined });
+  },
+);
+
 test.each([
   ["inquiring", known({ status: "failed" })],
   ["inquiring", known(paid())],

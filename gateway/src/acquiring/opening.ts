@@ -232,7 +232,8 @@ function answerAccepted(
   const dueAt = nextInquiryOf(parts, context, operation, payment, observation);
   set.update(operations, {
     ...operation,
-    step: dueAt === undefined ? "done" : isPaid(payment.status) ? "inquiring" : "polling",
+    step:
+      dueAt === undefined ? "done" : isPaid(payment.status) || payment.status === "failed" ? "inquiring" : "polling",
     idempotencyKey: undefined,
     inquiries: operation.step === "polling" ? operation.inquiries + 1 : 0,
     dueAt,
@@ -262,15 +263,13 @@ function nextInquiryOf(
     if (operation.step === "polling") return again;
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
-  // A report has come since, which may doubt the money. It is asked about at the step `inquiring`: at `polling` paid money is not.
-  if (isPaid(status) && isOutdated) return realNow;
+  // A report has come since, or the payment is over since. What is paid or failed is asked about at the step `inquiring`: at `polling` it is not.
+  if (isOutdated && (remote || isPaid(status))) return realNow;
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
-  if (reported === "processing") return isOutdated ? realNow : again;
+  if (reported === "processing") return again;
   if (reported !== "waiting") return undefined;
-  // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry, and
-  // when its last money must have shown: its notification may be lost.
-  if (isOutdated) return realNow;
+  // A payment that cannot be ended there is inquired about near its expiry, and when its last money must have shown: its notification may be lost.
   if (expiresAt - now > LAST_INQUIRY) return atEnd;
   return now < expiresAt + PAID_LATE ? realNow + expiresAt + PAID_LATE - now : undefined;
 }
