@@ -146,6 +146,19 @@ describe("an inquiry that finds", () => {
     },
   );
 
+  test("that such money was given back there, without a refund that is named, tells a person", () => {
+    const { payment, operation } = asked({ status: "expired" });
+    const over = [row(payments, payment), row(operations, operation)];
+    const canceled = Object.assign(known(["unlisted_refund"], { status: "failed" }), { isOver: true });
+    const told = (rows: typeof over): string[] =>
+      given({ rows })
+        .when(concludeOpening(parts, merchant, operation, canceled))
+        .changes.inserted(exceptions)
+        .map(({ kind }) => kind);
+    expect(told([...over, row(moneyOfPayments, aReceipt(payment))])).toEqual(["dispute"]);
+    expect(told(over)).toEqual([]);
+  });
+
   test.each<[string, Partial<Payment>]>([
     ["runs", { disputeStatus: "under_review" }],
     ["was lost over that part", { disputeStatus: "lost", lostMinor: 400_000n }],
