@@ -223,9 +223,9 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
 
 const amountOf = ({ amountMinor, currency }: Payment): string => `${currency} ${readable(amountMinor, currency)}`;
 
-/** What an operator approves who answers our own fraud detection. */
-const goingOn = (payment: Payment): string =>
-  `Let ${payment.reference} go on, of ${amountOf(payment)} and risk score ${payment.risk.score}: its payer may pay`;
+/** What an operator approves who answers an acquirer's question. */
+const taking = (payment: Payment): string =>
+  `Take the ${amountOf(payment)} of ${payment.reference}, which ${payment.gatewayCode} questions`;
 
 function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): OperatorEndpoint {
   return operatorEndpoint({
@@ -247,11 +247,11 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
             action: "approve_review",
             async foresee({ params }) {
               const payment = await findReviewed(parts.database, params.reference ?? "");
-              const { book, reference, amountMinor, currency, gatewayCode } = payment;
+              const { book, reference, amountMinor, currency, risk } = payment;
               return {
                 summary: isUnderReview(payment)
-                  ? goingOn(payment)
-                  : `Take the ${amountOf(payment)} of ${reference}, which ${gatewayCode} questions`,
+                  ? `Let ${reference} go on, of ${amountOf(payment)} and risk score ${risk.score}: its payer may pay`
+                  : taking(payment),
                 book,
                 paymentReference: reference,
                 amount: { amountMinor, currency },
@@ -277,8 +277,8 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
       const owner = { merchant, book };
       const reviewed: Command<Payment> =
         word === "approve" ? approvePayment(parts.payments, owner, reference) : refusePayment(owner, reference);
-      // Our fraud detection questions pending payments only; an acquirer questions a payment only later. An approval is of one of the two questions.
-      const isOurs = call.approved ? call.approved.summary === goingOn(found) : found.status === "pending";
+      // Our fraud detection questions pending payments only, an acquirer later ones only. An approval is of its question in these very words alone.
+      const isOurs = call.approved ? call.approved.summary !== taking(found) : found.status === "pending";
       const judging = isOurs ? reviewed : judgeQuestioned(owner, reference, word);
       let judged: Payment | undefined;
       // The answer stored under the key contains no data of the payer.

@@ -128,46 +128,55 @@ describe("a payment that its acquirer questions", () => {
     expect(await underReview(reference)).toEqual([]);
   });
 
-  test("is not taken by an approval of our own question that a stopped process left over", async () => {
-    const demand = (actions: object) =>
-      asOwner(service.database, (owner) =>
-        owner.query(
-          `insert into operator_approval_policies (version, rules, changed_by)
+  test.each([
+    ["as it is written now", "sari", "summary"],
+    ["in the words of an earlier version", "dewi", "replace(summary, 'IDR ', '')"],
+  ])(
+    "is not taken by an approval of our own question that a stopped process left over: %s",
+    async (_how, name, words) => {
+      const demand = (actions: object) =>
+        asOwner(service.database, (owner) =>
+          owner.query(
+            `insert into operator_approval_policies (version, rules, changed_by)
 select coalesce(max(version), 0) + 1, $1, 'test' from operator_approval_policies`,
-          [JSON.stringify(actions)],
-        ),
-      );
-    await demand({ approve_review: {} });
-    const reference = await reviewed({ payment_method: "card" });
-    const { token } = await service.operate("POST", "/tokens", { name: "sari", role: "support" });
-    const { approval } = (await ask("POST", `/reviews/${reference}/approve`, { token: token as string })).json;
-    // Somebody else lets it go on, and its payer pays.
-    await demand({});
-    expect(outcomeOf(await ask("POST", `/reviews/${reference}/approve`))).toBe("200");
-    const ordered = () => kawah.opened.find((one) => one.operationKey.startsWith(reference.replace("_", "")));
-    await expect.poll(ordered).toBeDefined();
-    const key = ordered()?.operationKey ?? expect.unreachable();
-    kawah.states.set(key, { status: "processing", isQuestioned: true });
-    await report(service.origin, "kawah", { kind: "look", operationKey: key });
-    await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
-    // As if a process had stopped right after the second operator's decision.
-    await asOwner(service.database, (owner) =>
-      owner.query(
-        `update operator_approvals
-set status = 'executing', decided_kind = 'token', decided_id = 'x', decided_by = 'budi', decided_made_at = asked_at - interval '1 day',
+            [JSON.stringify(actions)],
+          ),
+        );
+      await demand({ approve_review: {} });
+      const reference = await reviewed({ payment_method: "card" });
+      const { token } = await service.operate("POST", "/tokens", { name, role: "support" });
+      const { approval } = (await ask("POST", `/reviews/${reference}/approve`, { token: token as string })).json;
+      // Somebody else lets it go on, and its payer pays.
+      await demand({});
+      expect(outcomeOf(await ask("POST", `/reviews/${reference}/approve`))).toBe("200");
+      const ordered = () => kawah.opened.find((one) => one.operationKey.startsWith(reference.replace("_", "")));
+      await expect.poll(ordered).toBeDefined();
+      const key = ordered()?.operationKey ?? expect.unreachable();
+      kawah.states.set(key, { status: "processing", isQuestioned: true });
+      await report(service.origin, "kawah", { kind: "look", operationKey: key });
+      await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
+      // As if a process had stopped right after the second operator's decision.
+      const trigger = "trigger operator_approvals_decided_once";
+      await asOwner(service.database, async (owner) => {
+        await owner.query(`alter table operator_approvals disable ${trigger}`);
+        await owner.query(
+          `update operator_approvals
+set summary = ${words}, status = 'executing', decided_kind = 'token', decided_id = 'x', decided_by = 'budi', decided_made_at = asked_at - interval '1 day',
   decided_at = clock_timestamp(), run_id = gen_random_uuid(), attempts = 1, leased_until = clock_timestamp()
 where approval_id = $1`,
-        [uuidOf(approval.uuid as string)],
-      ),
-    );
-    const read = (): Promise<Record<string, unknown>> =>
-      service.operate("GET", `/approvals/${approval.uuid as string}`);
-    await expect.poll(async () => (await read()).status).not.toBe("executing");
-    expect(await read()).toMatchObject({
-      status: "failed",
-      result: { body: { error: { code: "PAYMENT_NOT_PAYABLE", details: { status: "processing" } } } },
-    });
-    expect(await underReview(reference)).toMatchObject([{ asked_by: "acquirer" }]);
-    expect(kawah.judged.filter(([judged]) => judged === key)).toEqual([]);
-  });
+          [uuidOf(approval.uuid as string)],
+        );
+        await owner.query(`alter table operator_approvals enable ${trigger}`);
+      });
+      const read = (): Promise<Record<string, unknown>> =>
+        service.operate("GET", `/approvals/${approval.uuid as string}`);
+      await expect.poll(async () => (await read()).status).not.toBe("executing");
+      expect(await read()).toMatchObject({
+        status: "failed",
+        result: { body: { error: { code: "PAYMENT_NOT_PAYABLE", details: { status: "processing" } } } },
+      });
+      expect(await underReview(reference)).toMatchObject([{ asked_by: "acquirer" }]);
+      expect(kawah.judged.filter(([judged]) => judged === key)).toEqual([]);
+    },
+  );
 });
