@@ -283,6 +283,12 @@ test.for<[string, Parameters<typeof opening>[0], string | undefined, object]>([
     "ovo",
     { type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "http://partner.example/paid" },
   ],
+  [
+    "a number at a bank that has left the entry",
+    { method: "va" },
+    undefined,
+    { type: "PRESENT_TO_CUSTOMER", descriptor: "VIRTUAL_ACCOUNT_NUMBER", value: "8881761038089006" },
+  ],
 ])("a payment that waits no more is read with %s: our own page stands in", ([, request, channel, action]) => {
   for (const status of ["SUCCEEDED", "EXPIRED"])
     expect(told({ actions: [action], status }, request, channel).value).toBe("https://pay.rimba.example/pay/abc");

@@ -232,10 +232,9 @@ export function instructionsOf(
       throw new Unreadable("a payment request", `QR_STRING has another ${other}`);
     return { type: "qr_string", value, expires_at, qr_string: value };
   }
-  if (request.method === "va") {
+  const bank = channel !== undefined && isBank(channel) ? banks[channel] : undefined;
+  if (request.method === "va" && bank !== undefined) {
     const value = need(valueOf("VIRTUAL_ACCOUNT_NUMBER"), "VIRTUAL_ACCOUNT_NUMBER", /^\d{6,30}$/);
-    const bank = channel !== undefined && isBank(channel) ? banks[channel] : undefined;
-    if (bank === undefined) throw new Unreadable("a payment request", "its bank is none of ours");
     return {
       type: "va_number",
       value,
@@ -246,6 +245,8 @@ export function instructionsOf(
       account_name: displayName(request.merchantName),
     };
   }
+  if (request.method === "va" && payment.state === "waiting")
+    throw new Unreadable("a payment request", "its bank is none of ours");
   const value = need(request.method === "card" ? payment.page : webPage(payment.actions), "WEB_URL", /^https?:/);
   const instructions: Instructions = { type: "redirect", value, expires_at, redirect_url: value };
   const objection = value === request.payUrl ? undefined : objectionToAddresses(instructions, plainOnLoopback);
