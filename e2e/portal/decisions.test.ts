@@ -163,6 +163,30 @@ test("late money is assigned to its merchant, after what it may have been meant 
   expect(data).toMatchObject([{ transaction_id: "MRB-77120", amount_minor: 12_500_000 }]);
 });
 
+test("late money that its acquirer takes back is told with what can be done: its payment can have no dispute", async () => {
+  const { service } = portal;
+  const reference = await lateMoney();
+  const { operationKey = "" } = bank.opened.find((one) => one.reference === reference) ?? {};
+  const state = { status: "failed" } as const;
+  bank.states.set(operationKey, state);
+  await report(service.origin, "merbabu", { kind: "payment", operationKey, state });
+  const disputed = async (): Promise<{ uuid: string; merchant_id: string } | undefined> =>
+    (await service.operate("GET", "/reconciliation-exceptions")).data.find(
+      ({ kind }: { kind: string }) => kind === "dispute",
+    );
+  await expect.poll(disputed).toBeDefined();
+  const { uuid, merchant_id } = (await disputed()) ?? expect.unreachable();
+  const contested = { payment_reference: reference, reason: "general" };
+  await expect(
+    service.operate("POST", `/merchants/${merchant_id}/books/production/disputes`, contested),
+  ).rejects.toThrow("PAYMENT_NOT_REFUNDABLE");
+  const { page, open } = await portal.operator("admin");
+  await open(at.exception(uuid));
+  await page
+    .getByText(/or it took money back that it had reported as paid.* Late money that still waits: return it\./)
+    .waitFor();
+});
+
 /** A refund that the bank accepted, and a payment that it has in processing, both a day ago. */
 async function leftOpen(): Promise<{ uuid: string; reference: string }> {
   const { service } = portal;

@@ -27,7 +27,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   receipt: "Money was reported again with different details, or in an impossible amount.",
   forgotten: "The acquirer no longer knows a payment that it had taken.",
   dispute:
-    "The acquirer reports a dispute that does not match what is recorded here, or a partial one without its amount. Nothing is booked. Ask it for the amount, and record a dispute of that amount on the payment if there is none here yet.",
+    "The acquirer reports a dispute that does not match what is recorded here, or a partial one without its amount; or it took money back that it had reported as paid. Nothing is booked, except that a dispute of more than is left of the payment holds what is left. Ask it for the amount, and record a dispute of that amount on the payment if it was paid and has none yet. Late money that still waits: return it.",
   evidence:
     "The acquirer did not accept the merchant's evidence: submit it on the acquirer's own pages, before the deadline.",
 };
