@@ -289,6 +289,10 @@ test("a settlement on paper is whole, says whose it is, and has nothing that onl
   expect(await page.getByText("The same with curl").isVisible()).toBe(false);
   // Browsers leave the dark ground out, and would print light letters on white paper.
   expect(await page.evaluate<string>("getComputedStyle(document.documentElement).color")).toBe("rgb(26, 27, 24)");
+  // They would leave out the striped edge, too, which tells the sandbox from real money.
+  const edge = `getComputedStyle(document.querySelector('a[href="#page"] + div'))`;
+  expect(await page.evaluate<string>(`${edge}.backgroundImage`)).toContain("repeating-linear-gradient");
+  expect(await page.evaluate<string>(`${edge}.printColorAdjust`)).toBe("exact");
 });
 
 test("a settlement of more items than the page shows is printed with all of them, and tells of those that are missing", async () => {
