@@ -61,7 +61,7 @@ export function isRetryable(code: ErrorCode, status = 0): boolean {
 /** Advice for codes whose message from the API does not say what to do. */
 const advices: Partial<Record<ErrorCode, string>> = {
   ANSWER_UNREADABLE: "Something else answered, such as a proxy. Check the base URL.",
-  ANSWER_TOO_LARGE: "Ask for a smaller limit.",
+  ANSWER_TOO_LARGE: "Use a smaller limit.",
   REDIRECTED: "Set the base URL to where the API is.",
   CONFIGURATION_INVALID: "Set it where the client is made.",
   STATE_NOT_REACHED: "Go on by webhook, or wait longer.",

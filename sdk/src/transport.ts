@@ -228,7 +228,10 @@ export class Transport {
         // Its head may have come.
         const facts = { status: response?.status, requestId: response && requestIdOf(response.headers) };
         // The system's own error is the cause of that of `fetch`. Where a name has several addresses, it has a code alone.
-        const { message, code } = Object((error as Error)?.cause ?? error) as { message?: string; code?: string };
+        const { message, code = error as Error } = Object((error as Error)?.cause ?? error) as Record<
+          string,
+          string | undefined
+        >;
         outcome = ending.signal.aborted
           ? timedOut(facts)
           : new GerbangError({

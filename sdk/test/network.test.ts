@@ -170,6 +170,8 @@ test.each([
     "ECONNREFUSED",
   ],
   ["the error itself", new TypeError("terminated"), "terminated"],
+  ["the text that a `fetch` of the caller's throws", "reset by peer", "reset by peer"],
+  ["what was thrown, of a cause without words", new TypeError("lost", { cause: new Error() }), "TypeError: lost"],
 ])("a connection that failed says why: %s", async (_, thrown, why) => {
   const error = await failed(answeredBy(() => Promise.reject(thrown)).balances.get());
   expect(error.message).toBe(`The call to https://pay.example failed: ${why}.`);
