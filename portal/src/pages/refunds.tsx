@@ -4,6 +4,7 @@ import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
+import { ShortId } from "../ui/copy.tsx";
 import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
 import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -53,8 +54,8 @@ export function Page() {
       head: "Payment",
       from: "full",
       cell: ({ payment_reference: reference }) => (
-        <To to={paths.payment(place, reference)} className="link font-mono text-xs">
-          …{reference.slice(-8)}
+        <To to={paths.payment(place, reference)} className="link">
+          <ShortId id={reference} brief />
         </To>
       ),
     },

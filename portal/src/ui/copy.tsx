@@ -54,12 +54,12 @@ export function Identity({ id, what = "the identity" }: { id: string; what?: str
   );
 }
 
-/** An id in a row of a list. A narrow table shows only its end, which tells two ids apart. */
-export function ShortId({ id }: { id: string }) {
+/** An id in a row of a list. A narrow table shows only its end, which tells two ids apart; `brief`: every table does. */
+export function ShortId({ id, brief = false }: { id: string; brief?: boolean }) {
   return (
     <code title={id} className="font-mono text-xs whitespace-nowrap">
-      <span className="sr-only ample:not-sr-only">{id}</span>
-      <span aria-hidden="true" className="ample:hidden">
+      <span className={brief ? "sr-only" : "sr-only ample:not-sr-only"}>{id}</span>
+      <span aria-hidden="true" className={brief ? undefined : "ample:hidden"}>
         …{id.slice(-8)}
       </span>
     </code>

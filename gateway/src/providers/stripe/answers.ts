@@ -174,18 +174,18 @@ const refundSchema = z.object({
   object: z.literal("refund"),
   amount: z.int().min(1),
   currency: z.string(),
-  status: z.string().nullable().transform(String),
+  status: z.string().nullable(),
   metadata,
   payment_intent: named,
 });
 
-const refundStatuses: Readonly<Record<string, RefundStatus>> = {
-  pending: "pending",
-  requires_action: "pending",
-  succeeded: "succeeded",
-  failed: "failed",
-  canceled: "failed",
-};
+const refundStatuses: ReadonlyMap<string | null, RefundStatus> = new Map([
+  ["pending", "pending"],
+  ["requires_action", "pending"],
+  ["succeeded", "succeeded"],
+  ["failed", "failed"],
+  ["canceled", "failed"],
+]);
 
 /** Reads a refund. Throws when it cannot be read, or is not the requested one; `OtherMoney` where other money is paid back. */
 export function refundOf(body: Body, request: RefundRequest): Refunded {
@@ -193,7 +193,7 @@ export function refundOf(body: Body, request: RefundRequest): Refunded {
   if (refund.metadata?.["operation_key"] !== request.operationKey) {
     throw malformed("a refund", "metadata.operation_key is another one");
   }
-  const status = Object.hasOwn(refundStatuses, refund.status) ? refundStatuses[refund.status] : undefined;
+  const status = refundStatuses.get(refund.status);
   if (status === undefined) throw malformed("a refund", "its status is not known");
   const check = (): void => checkMoney("a refund", refund.amount, refund.currency, request);
   if (status === "failed") check();

@@ -31,8 +31,8 @@ const columns: Column<Refund>[] = [
     head: "Payment",
     from: "full",
     cell: ({ payment_reference: reference }) => (
-      <To to={at.payment(reference)} className="link font-mono text-xs">
-        …{reference.slice(-8)}
+      <To to={at.payment(reference)} className="link">
+        <ShortId id={reference} brief />
       </To>
     ),
   },
