@@ -185,7 +185,8 @@ test("a page that is told of the lost dispute takes nothing any more by itself",
   await button(page, "Submit…").waitFor();
   await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
   await page.getByText("You lost").waitFor();
-  expect(await button(page, "Submit…").count()).toBe(0);
+  // The form follows what it may take, which the page asks for by itself.
+  await button(page, "Submit…").waitFor({ state: "detached" });
 });
 
 test("another merchant's dispute is not there, and a viewer reads and does not write", async () => {
