@@ -198,10 +198,10 @@ export function paymentBody(changes: Record<string, unknown> = {}): Record<strin
 }
 
 /** Makes lanes on a database, without the rest of the service. */
-export function lanesOn(database: Database): Lanes {
+export function lanesOn(database: Database, clock: Clock = systemClock): Lanes {
   return new Lanes({
     database,
-    clock: systemClock,
+    clock,
     metrics: createMetrics(),
     log: createLog("silent"),
     onEnding: () => undefined,
