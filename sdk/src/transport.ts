@@ -237,7 +237,7 @@ export class Transport {
           : new GerbangError({
               ...facts,
               code: "CONNECTION_FAILED",
-              message: `The call to ${origin} failed: ${message || code}.`,
+              message: `The call to ${origin} failed (${message || code}).`,
               cause: error,
             });
       }

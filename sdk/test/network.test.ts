@@ -155,7 +155,7 @@ test("nobody listens", async () => {
   for (const server of servers) server.close();
   const error = await failed(gerbang.refunds.create({ payment_reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh" }));
   expect(error).toMatchObject({ code: "CONNECTION_FAILED", attempts: 5 });
-  expect(error.message).toMatch(/^The call to http:\S+ failed: connect ECONNREFUSED \S+\.$/);
+  expect(error.message).toMatch(/^The call to http:\S+ failed \(connect ECONNREFUSED \S+\)\.$/);
 });
 
 test.each([
@@ -174,7 +174,7 @@ test.each([
   ["what was thrown, of a cause without words", new TypeError("lost", { cause: new Error() }), "TypeError: lost"],
 ])("a connection that failed says why: %s", async (_, thrown, why) => {
   const error = await failed(answeredBy(() => Promise.reject(thrown)).balances.get());
-  expect(error.message).toBe(`The call to https://pay.example failed: ${why}.`);
+  expect(error.message).toBe(`The call to https://pay.example failed (${why}).`);
 });
 
 test("whoever stops a call gets it back at once, while it is sent and while it waits", async () => {

@@ -14,13 +14,14 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const COMPRESSED_MAX = 15_000;
 
-/** A Node that the machine brings, if it is not ours: the first on the path that belongs to no project. */
-const others = (process.env.PATH ?? "")
-  .split(delimiter)
-  .filter((folder) => !folder.includes("node_modules"))
-  .map((folder) => join(folder, "node"))
-  .filter((path) => existsSync(path))
-  .slice(0, 1);
+/** The first program of this name on the path that belongs to no project, as the machine brings it. */
+const ofTheMachine = (name: string): string[] =>
+  (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.includes("node_modules"))
+    .map((folder) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .slice(0, 1);
 
 let service: TestService;
 let project: string;
@@ -127,7 +128,7 @@ const expected = {
   code: "REFUND_EXCEEDS_PAYMENT 150000",
 };
 
-test.each([["ours", process.execPath], ...others.map((path) => ["the machine's", path])])(
+test.each([["ours", process.execPath], ...ofTheMachine("node").map((path) => ["the machine's", path])])(
   "a shop on %s Node",
   async (_, node = "") => {
     const { stdout: version } = await run(node, ["--version"]);
@@ -138,6 +139,19 @@ test.each([["ours", process.execPath], ...others.map((path) => ["the machine's",
     expect(JSON.parse(stdout)).toEqual(expected);
   },
 );
+
+for (const [name, args] of [
+  ["bun", ["run"]],
+  ["deno", ["run", "--allow-all"]],
+] as const) {
+  const [program = ""] = ofTheMachine(name);
+  test.skipIf(program === "")(`a shop on the machine's ${name}`, async () => {
+    const file = join(project, `shop-${name}.ts`);
+    writeFileSync(file, shop(`order-${name}`));
+    const { stdout } = await run(program, [...args, file], { cwd: project, env: { ...env, HOME: project } });
+    expect(JSON.parse(stdout)).toEqual(expected);
+  });
+}
 
 test("it runs where there is no process", async () => {
   const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret, GERBANG_BASE_URL: baseUrl } = env;
