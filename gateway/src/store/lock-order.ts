@@ -18,6 +18,9 @@ export const lockOrder = [
   // Before payments: a transaction that moves money waits for its book's head while it holds no payment. A settlement batch finds its
   // payments only after it has locked the head, so no holder of those payments can wait for the batch.
   "book heads",
+  // Read and appended under the lock of the book's head, before the rows whose triggers look for their journals.
+  "balances",
+  "journals",
 
   // Before payments: commands that use one link wait for each other here, so that each sees the payment of the one before.
   "payment links",
@@ -47,10 +50,6 @@ export const lockOrder = [
   "evidence file lists",
   "evidence files",
   "dispute evidence",
-
-  // Read and appended under the lock of the book's head.
-  "balances",
-  "journals",
 
   // Read under the lock of the book's head, without a lock of their own.
   "unsettled items",

@@ -146,7 +146,6 @@ order by proname`);
       { name: "check_payment_captured", tables: ["public.journals"] },
       { name: "check_payment_transition", tables: null },
       { name: "check_receipt_posted", tables: ["public.journals", "public.receipts"] },
-      { name: "check_refund_posted", tables: ["public.journals", "public.refunds"] },
     ]);
   });
 });

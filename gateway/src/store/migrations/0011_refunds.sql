@@ -130,45 +130,63 @@ create trigger refunds_total_of_changed after update on refunds
 referencing old table as before new table as changed
 for each statement execute function check_refund_totals();
 
--- Money stands where the refund says: at commit its journal is there, and one that failed was given back. The journal has the refund's own
--- identity, unless that is an approval's, which is older than the journal: then the payment has a journal for each of its refunds.
--- It runs for each refund: tables are named with their schema, because setting a search path costs time at each call.
-create function check_refund_posted() returns trigger language plpgsql as $$
+-- Money stands where the refund says: its journal is there, since journals are written first, and one that failed was given back. The journal
+-- has the refund's own identity, unless that is an approval's, which is older than the journal: then the payment has a journal for each of
+-- its refunds. Once a statement; scans of whole tables are off, so that journals are found by key, as in the ledger.
+create function check_refunds_posted() returns trigger language plpgsql
+set search_path = public, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  wrong uuid;
 begin
-  if not exists (
-    select from public.journals j
-    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.journal_id = new.refund_id
-      and j.group_id = new.payment_id and j.kind = 'refund'
-  ) and (
-    select count(*)
-    from public.journals j
-    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
-      and j.kind = 'refund'
-  ) <> (
-    select count(*)
-    from public.refunds r
-    where r.merchant_id = new.merchant_id and r.environment = new.environment and r.payment_id = new.payment_id
-  ) then
-    raise exception 'refund % has no journal', new.refund_id using errcode = 'GB007';
+  if tg_op = 'INSERT' then
+    select c.refund_id into wrong
+    from changed c
+    where (
+        select j.seq
+        from journals j
+        where j.merchant_id = c.merchant_id and j.environment = c.environment and j.journal_id = c.refund_id
+          and j.group_id = c.payment_id and j.kind = 'refund'
+      ) is null and (
+        select count(*)
+        from journals j
+        where j.merchant_id = c.merchant_id and j.environment = c.environment and j.group_id = c.payment_id
+          and j.kind = 'refund'
+      ) <> (
+        select count(*)
+        from refunds r
+        where r.merchant_id = c.merchant_id and r.environment = c.environment and r.payment_id = c.payment_id
+      )
+    limit 1;
+    if found then
+      raise exception 'refund % has no journal', wrong using errcode = 'GB007';
+    end if;
   end if;
-  if new.status = 'failed' and (
-    select count(*)
-    from public.journals j
-    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
-      and j.kind = 'refund_returned'
-  ) <> (
-    select count(*)
-    from public.refunds r
-    where r.merchant_id = new.merchant_id and r.environment = new.environment and r.payment_id = new.payment_id
-      and r.status = 'failed'
-  ) then
-    raise exception 'refund % failed and was not given back', new.refund_id using errcode = 'GB007';
+  select c.refund_id into wrong
+  from changed c
+  where c.status = 'failed' and (
+      select count(*)
+      from journals j
+      where j.merchant_id = c.merchant_id and j.environment = c.environment and j.group_id = c.payment_id
+        and j.kind = 'refund_returned'
+    ) <> (
+      select count(*)
+      from refunds r
+      where r.merchant_id = c.merchant_id and r.environment = c.environment and r.payment_id = c.payment_id
+        and r.status = 'failed'
+    )
+  limit 1;
+  if found then
+    raise exception 'refund % failed and was not given back', wrong using errcode = 'GB007';
   end if;
   return null;
 end
 $$;
-create constraint trigger refunds_posted after insert or update of status on refunds deferrable initially deferred
-for each row execute function check_refund_posted();
+create trigger refunds_with_journals after insert on refunds
+referencing new table as changed
+for each statement execute function check_refunds_posted();
+create trigger refunds_with_returns after update on refunds
+referencing new table as changed
+for each statement execute function check_refunds_posted();
 
 grant select, insert on refunds to gerbang_app;
 grant update (status, completed_at, settlement_id) on refunds to gerbang_app;
