@@ -82,11 +82,12 @@ function patternRule(pattern: string | undefined): object {
 }
 
 function objectRule({ properties = {}, required, additionalProperties, propertyNames, maxProperties }: Schema): object {
-  const others = typeof additionalProperties === "object" && {
-    others: { names: ruleOf({ type: "string", ...propertyNames }), values: ruleOf(additionalProperties) },
-  };
+  if (typeof additionalProperties === "object") {
+    const others = { names: ruleOf({ type: "string", ...propertyNames }), values: ruleOf(additionalProperties) };
+    return { type: "object", most: maxProperties, others };
+  }
   const fields = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, ruleOf(each)]));
-  return { type: "object", fields, required, most: maxProperties, ...others };
+  return { type: "object", fields, required };
 }
 
 /** The text of `src/rules.ts`. */

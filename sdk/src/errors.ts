@@ -60,11 +60,11 @@ export function isRetryable(code: ErrorCode, status = 0): boolean {
 
 /** Advice for codes whose message from the API does not say what to do. */
 const advices: Partial<Record<ErrorCode, string>> = {
-  ANSWER_UNREADABLE: "Something else answered, such as a proxy. Check the base URL.",
+  ANSWER_UNREADABLE: "A proxy may have answered. Check the base URL.",
   ANSWER_TOO_LARGE: "Use a smaller limit.",
   REDIRECTED: "Set the base URL to where the API is.",
   CONFIGURATION_INVALID: "Set it where the client is made.",
-  STATE_NOT_REACHED: "Go on by webhook, or wait longer.",
+  STATE_NOT_REACHED: "Wait longer, or for the webhook.",
   UNAUTHORIZED: "Check the client_id.",
   CLIENT_NOT_FOUND: "Check the client_id.",
   SIGNATURE_INVALID: "Check the secret. In the sandbox, sandbox.requests.doctor(requestId) says what differs.",
@@ -74,9 +74,9 @@ const advices: Partial<Record<ErrorCode, string>> = {
   REFERENCE_ID_DUPLICATE: "Read the payment of details.reference, or use another reference_id.",
   IDEMPOTENCY_CONFLICT: "Use a new key for a new intent.",
   PAYMENT_EXPIRED: "Create a new payment.",
-  RISK_REVIEW: "The payment waits for a person, and has not failed: its outcome comes by webhook.",
+  RISK_REVIEW: "It has not failed: a person decides. Wait for the webhook.",
   RISK_REJECTED: "Offer another method.",
-  GATEWAY_TIMEOUT: "Call again with the same idempotency key, or wait for the webhook.",
+  GATEWAY_TIMEOUT: "Wait for the webhook, or call again with the same idempotency key.",
 };
 
 function adviceOf({ code, idempotencyKey, outcomeUnknown }: ErrorFacts, retryable: boolean): string {

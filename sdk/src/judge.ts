@@ -43,8 +43,9 @@ function textProblem({ least = 0, most = Infinity, pattern, problem }: Rule, tex
 function judgeList({ least = 0, most = Infinity, items }: Rule, value: unknown, field: string): Finding | undefined {
   const found = (problem: string): Finding => ({ field, value, problem });
   if (!Array.isArray(value)) return found(expected("array"));
-  if (value.length < least) return found(`must have at least ${least} item${least > 1 ? "s" : ""}`);
+  if (value.length < least) return found(`must have at least ${least} item`);
   if (value.length > most) return found(`must have at most ${most} items`);
+  if (items?.options && new Set(value).size < value.length) return found("must name each method once");
   return first(value, (item, at) => items && judge(items, item, `${field}.${at}`));
 }
 
@@ -54,9 +55,9 @@ function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field
   const at = (name: string): string => (field === "" ? name : `${field}.${name}`);
   const broken = first(Object.entries(fields), ([name, rule]) => {
     const given = value[name];
-    const isLeftOut = given === undefined || (given === null && !required.includes(name));
-    if (!isLeftOut) return judge(rule, given, at(name));
-    return required.includes(name) ? { field: at(name), value: undefined, problem: "is required" } : undefined;
+    const isRequired = required.includes(name);
+    if (given !== undefined && (given !== null || isRequired)) return judge(rule, given, at(name));
+    return isRequired ? { field: at(name), value: undefined, problem: "is required" } : undefined;
   });
   if (broken !== undefined) return broken;
   const unknown = Object.keys(value).find((name) => value[name] !== undefined && !Object.hasOwn(fields, name));

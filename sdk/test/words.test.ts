@@ -126,6 +126,11 @@ const others: [path: string, body: unknown, call: (body: never) => Promise<unkno
     { currency: "IDR", reusable: true, payment_methods: ["qris", "cash"] },
     (body) => gerbang.paymentLinks.create(body),
   ],
+  [
+    "/v1/payment-links",
+    { currency: "IDR", reusable: true, payment_methods: ["qris", "va", "qris"] },
+    (body) => gerbang.paymentLinks.create(body),
+  ],
 ];
 
 test.each([{ reference_id: "a\ud800b" }, { description: "\udc00" }, { metadata: { order: "\ud83d" } }])(

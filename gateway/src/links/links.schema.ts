@@ -43,7 +43,8 @@ const methods = z
   .array(paymentMethodSchema)
   .min(1)
   .max(paymentMethods.length)
-  .refine((list) => new Set(list).size === list.length, "names a method twice");
+  .refine((list) => new Set(list).size === list.length, "must name each method once")
+  .meta({ uniqueItems: true });
 
 const createLinkSchema = z
   .strictObject({
