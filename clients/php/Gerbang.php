@@ -319,7 +319,7 @@ final class Rules
     {
         return function (string $field, mixed $value): void {
             if (!is_int($value) || $value < 1 || $value > 9_007_199_254_740_991) {
-                $message = 'amount_minor must be a positive integer within the limit for one transaction.';
+                $message = "$field must be a positive integer within the limit for one transaction.";
                 $details = ['field' => $field, 'value' => self::shown($value)];
                 throw new GerbangException('INVALID_AMOUNT', $message, 422, details: $details);
             }

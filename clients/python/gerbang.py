@@ -329,7 +329,7 @@ def _whole(least: int, most: int) -> Rule:
 
 def _amount(field: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 9_007_199_254_740_991:
-        message = "amount_minor must be a positive integer within the limit for one transaction."
+        message = f"{field} must be a positive integer within the limit for one transaction."
         raise GerbangError("INVALID_AMOUNT", message, status=422, details={"field": field, "value": _shown(value)})
 
 

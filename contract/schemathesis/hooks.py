@@ -74,8 +74,9 @@ def before_call(context, case, kwargs):
     headers = case.meta.components.get(ParameterLocation.HEADER) if case.meta else None
     if "Idempotency-Key" in (case.headers or {}) and (headers is None or headers.mode.is_positive):
         case.headers["Idempotency-Key"] = str(uuid.uuid4())  # one key for one intent
-    if isinstance(case.query, dict):
-        usable(case.query)
+    for fields in (case.path_parameters, case.query):
+        if isinstance(fields, dict):
+            usable(fields)
     if isinstance(case.body, dict):
         body = plain(case.body)
         usable(body)
@@ -100,6 +101,9 @@ def usable(fields):
         fields["return_url"] = re.sub("^https?://[^/?#]+", "https://e.com", fields["return_url"])
     if is_form(fields.get("currency"), "[A-Z]{3}"):
         fields["currency"] = "IDR"
+    least, most = fields.get("minimum_minor"), fields.get("maximum_minor")
+    if type(least) is int and type(most) is int and 0 < most < least:
+        fields["minimum_minor"], fields["maximum_minor"] = most, least
     amount = fields.get("amount_minor")
     if type(amount) is int and AMOUNT_MAX < amount < 2**53:
         fields["amount_minor"] = AMOUNT_MAX

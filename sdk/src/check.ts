@@ -12,7 +12,7 @@ export function checkBody(name: BodyName, body: unknown): void {
   const { field, problem } = finding;
   const details = { field, value: showable(finding.value) };
   if (AMOUNT.test(field)) {
-    const message = "amount_minor must be a positive integer within the limit for one transaction.";
+    const message = `${field} must be a positive integer within the limit for one transaction.`;
     throw new GerbangError({ code: "INVALID_AMOUNT", message, details });
   }
   if (field === "currency" && typeof finding.value === "string")

@@ -81,6 +81,14 @@ test.each([
   await service.app.merchants.patch(merchantId, { methods: { card: false } });
   const { status, json } = await make(changes);
   expect([status, json.error?.code, json.error?.details?.field]).toEqual([422, code, field]);
+  if (code === "INVALID_AMOUNT") expect(json.error.message).toMatch(new RegExp(`^${field} must be `));
+});
+
+test("an amount out of bounds is told what they are", async () => {
+  const wide = await make({ amount_minor: null, minimum_minor: 500, maximum_minor: 499 });
+  expect(wide.json.error.message).toBe("maximum_minor must be from 500 to 10000000000.");
+  const large = await make({ amount_minor: 10_000_000_001 });
+  expect(large.json.error.message).toBe("amount_minor must be from 1 to 10000000000.");
 });
 
 test("links are listed newest first, by status, page after page, and to nobody else", async () => {

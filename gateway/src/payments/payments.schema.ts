@@ -41,14 +41,12 @@ export const amountMinor = wholeFrom(1)
   .max(Number(MINOR_MAX))
   .meta({ description: "Minor units of the currency.", examples: [15_000_000] });
 
-/** Makes the fault INVALID_AMOUNT with the bounds of the amount in minor units. */
-export function invalidAmount(
-  value: unknown,
-  maximum: Minor = MINOR_MAX,
-  minimum: Minor = 1n,
-  field = "amount_minor",
-): Fault {
+/** Makes the fault INVALID_AMOUNT with the bounds of the amount in minor units. Its message names them for an amount that is whole. */
+export function invalidAmount(value: unknown, maximum = MINOR_MAX, minimum = 1n, field = "amount_minor"): Fault {
+  const isWhole = Number.isSafeInteger(value) && Number(value) > 0;
+  const what = isWhole ? `from ${minimum} to ${maximum}` : "a positive integer within the limit for one transaction";
   return new Fault("INVALID_AMOUNT", {
+    message: `${field} must be ${what}.`,
     details: { field, value: showable(value), minimum_minor: wireAmount(minimum), maximum_minor: wireAmount(maximum) },
   });
 }
