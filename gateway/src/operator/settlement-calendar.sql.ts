@@ -47,7 +47,7 @@ const ofSchedule = (field: string, otherwise: number): string =>
 
 /**
  * The available balance of each book with a coming settlement run, by the day on which `payoutDate` would have that run pay out. A run that is late pays out
- * today, which is another day for merchants of other zones. Reads one clock and one balance row for each book that has money.
+ * today, which is another day for merchants of other zones; a frozen wallet is not paid out. Reads one clock and one balance row for each book that has money.
  */
 export function selectComing({ environment, from, to }: CalendarRange, now: Micros): Statement {
   return {
@@ -61,14 +61,14 @@ cross join lateral (
       c.next_run_at + make_interval(secs => ${ofSchedule("pay_after_seconds", defaultSchedule.pay_after_seconds)}),
       $4::timestamptz
     ) + make_interval(mins => ${ofSchedule("utc_offset_minutes", defaultSchedule.utc_offset_minutes)})
-  ) at time zone 'UTC')::date as day
+  ) at time zone 'UTC')::date as day, m.settings::jsonb -> 'wallet_frozen' as frozen
   offset 0 -- or the settings are parsed once for each time that the day is named
 ) d
 cross join lateral (
   select a.currency, a.credit_minor::numeric - a.debit_minor as available
   from balances a
   where a.merchant_id = c.merchant_id and a.environment = c.environment and a.account = 'merchant:available'
-    and a.credit_minor > a.debit_minor
+    and a.credit_minor > a.debit_minor and coalesce(d.frozen -> a.currency, 'false') <> 'true'
   offset 0 -- or all accounts of all books are read to find these
 ) a
 where c.environment = $1::environment and c.next_run_at is not null and d.day between $2::date and $3::date

@@ -171,6 +171,27 @@ describe("what is to come", () => {
     expect(await calendar(`?from=${inDays(-9)}&to=${inDays(-1)}`)).toEqual([]);
   });
 
+  test("is nothing of a frozen wallet, which no run takes; other currencies of its merchant stay, and it is back when it is thawed", async () => {
+    const run = nextRun(defaultSchedule, systemClock.now());
+    await waiting(0, run, 4_000n);
+    await waiting(0, run, 70n, "USD");
+    await waiting(1, run, 500n);
+    const told = async () =>
+      (await calendar())[0]?.currencies.map(({ currency, to_come: coming }) => [currency, coming]);
+    const freezing = (frozen: boolean) =>
+      service.operate("PATCH", `/merchants/${shops[0]}`, { wallet_frozen: { IDR: frozen } });
+    await freezing(true);
+    expect(await told()).toEqual([
+      ["IDR", { books: 1, available_minor: 500 }],
+      ["USD", { books: 1, available_minor: 70 }],
+    ]);
+    await freezing(false);
+    expect(await told()).toEqual([
+      ["IDR", { books: 2, available_minor: 4_500 }],
+      ["USD", { books: 1, available_minor: 70 }],
+    ]);
+  });
+
   test("of a late run stands on the merchant's own today, where that is another day than in UTC", async () => {
     const now = systemClock.now();
     const isMorning = new Date(now / 1_000).getUTCHours() < 12;
