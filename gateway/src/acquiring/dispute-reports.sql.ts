@@ -62,23 +62,24 @@ export function linkOfRow(row: Row): DisputeLink {
   };
 }
 
-/** Claims a dispute with evidence to submit, of none of `except`, for this worker alone; due again after 1, 2, 4 … minutes, an hour at most. */
+/** Claims evidence for this worker alone, at none of `except`. Due again after 1, 2, 4 … minutes: an hour, and half of what is left to its deadline, at most. */
 export function claimEvidence(realNow: Micros, except: readonly string[]): Statement {
   return {
     name: "claim evidence to submit",
     text: `with due as (
-  select l.merchant_id, l.environment, l.gateway_code, l.acquirer_dispute_id
+  select l.merchant_id, l.environment, l.gateway_code, l.acquirer_dispute_id,
+    d.evidence_due_at - make_interval(secs => b.clock_offset_seconds) - $1::timestamptz as time_left
   from acquirer_disputes l
-  join disputes d on d.merchant_id = l.merchant_id and d.environment = l.environment and d.dispute_id = l.dispute_id
-  where l.evidence_ended_at is null and l.evidence_due_at <= $1::timestamptz and d.status = 'under_review'
-    and l.gateway_code <> all($2::text[])
+  join disputes d using (merchant_id, environment, dispute_id)
+  join books b using (merchant_id, environment)
+  where l.evidence_ended_at is null and l.evidence_due_at <= $1::timestamptz and d.status = 'under_review' and l.gateway_code <> all($2::text[])
   order by l.evidence_due_at
   limit 1
   for no key update of l skip locked
 )
 update acquirer_disputes l
-set evidence_tries = l.evidence_tries + 1,
-  evidence_due_at = $1::timestamptz + least(interval '1 minute' * 2 ^ least(l.evidence_tries, 10), interval '1 hour')
+set evidence_tries = l.evidence_tries + 1, evidence_due_at = $1::timestamptz + least(interval '1 minute' * 2 ^ least(l.evidence_tries, 10),
+  interval '1 hour', case when due.time_left > interval '0' then greatest(due.time_left / 2, interval '1 minute') end)
 from due
 where l.merchant_id = due.merchant_id and l.environment = due.environment and l.gateway_code = due.gateway_code
   and l.acquirer_dispute_id = due.acquirer_dispute_id

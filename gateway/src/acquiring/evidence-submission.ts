@@ -22,7 +22,7 @@ import type { CallMessages } from "./messages.ts";
 /** Disputes in one round, each of another acquirer. So many files are in memory at once. */
 const ROUND_MAX = 4;
 
-/** After this many tries, an hour, an exception tells a person: the acquirer's deadline for evidence is near. The tries go on. */
+/** After this many tries, half an hour or less near the deadline, an exception tells a person, who may be in time where we are not. The tries go on. */
 const TRIES_ALONE = 6;
 
 /** `unknown`: a worker submits the evidence again, under the same key. */
