@@ -325,6 +325,23 @@ test("two operators release one big refund", async () => {
   expect((await portal.service.askOperator("/approvals/policy")).json).toMatchObject({ version: 2, actions: {} });
 });
 
+test("the policy's limits in other currencies are amounts of them, and stay when the one in rupiah changes", async () => {
+  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
+  const bounds = { JPY: 50_000, KWD: 12_500, USD: 200_000 };
+  await portal.service.operate("PUT", "/approvals/policy", {
+    version,
+    actions: { record_payout: { above_minor: { IDR: 100_000_000, ...bounds } } },
+  });
+  const { page, open } = await portal.operator("admin");
+  await open(at.approvalPolicy());
+  await page.getByText("Also above JPY 50,000, KWD 12.500, USD 2,000.00.").waitFor();
+  await page.getByLabel("Record what the bank did with a payout: above IDR").fill("500,000.00");
+  await page.getByRole("button", { name: "Put it in force" }).click();
+  await page.getByText(`Version ${version + 2}, by`).waitFor();
+  const { actions } = (await portal.service.askOperator("/approvals/policy")).json;
+  expect(actions).toEqual({ record_payout: { above_minor: { IDR: 50_000_000, ...bounds } } });
+});
+
 test("a dispute is read with its evidence and decided", async () => {
   const { client, merchantId } = await portal.service.merchant({ name: "Kopi Melati" });
   // By the sandbox's clock the deadline is near; by the operator's it would seem to be far.

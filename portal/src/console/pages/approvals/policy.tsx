@@ -16,6 +16,7 @@ import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { askedIn } from "../decisions/decide.tsx";
+import { exponentOf } from "../merchants/exponents.ts";
 
 type Policy = Schema<"ApprovalPolicy">;
 type Action = keyof Policy["actions"];
@@ -55,6 +56,14 @@ export function Page() {
       <Answer of={policy}>{(one) => <Editor key={one.version} of={one} />}</Answer>
     </Frame>
   );
+}
+
+/** An amount of any currency, as those in rupiah are written. */
+function written(currency: string, minor: number, language: Language): string {
+  const exponent = exponentOf(currency);
+  return exponent === undefined
+    ? `${minor} minor units of ${currency}`
+    : `${currency} ${digitsOf(minor, exponent, language)}`;
 }
 
 function rowOf(rule: Schema<"ApprovalRule"> | undefined, language: Language): Row {
@@ -144,7 +153,7 @@ function Editor({ of: policy }: { of: Policy }) {
               )}
               {isOn && others.length > 0 && (
                 <span className="basis-full text-xs text-muted">
-                  Also above {others.map(([code, minor]) => `${minor} minor units of ${code}`).join(", ")}.
+                  Also above {others.map(([code, minor]) => written(code, minor, language)).join(", ")}.
                 </span>
               )}
             </li>
