@@ -20,13 +20,13 @@ export async function settleDue(parts: SweepParts, book?: Book): Promise<void> {
     due: selectPayable,
     work(owner, row) {
       const command = paySettlement(owner, idOf("settlement", row.settlement_id as string));
-      return parts.lanes.move(owner.book.merchantId, command).then(() => true, falseIfClosed);
+      return parts.lanes.move(owner.book.merchantId, command).then(() => true, falseIfOver);
     },
   });
 }
 
-/** False for a batch that another process paid, or an operator returned, since it was read. Throws every other error again. */
-function falseIfClosed(error: unknown): boolean {
-  if (error instanceof Fault && error.code === "SETTLEMENT_CLOSED") return false;
+/** False for a batch that was paid or returned since it was read, or whose wallet was frozen. Throws every other error again. */
+function falseIfOver(error: unknown): boolean {
+  if (error instanceof Fault && ["SETTLEMENT_CLOSED", "WALLET_FROZEN"].includes(error.code)) return false;
   throw error;
 }

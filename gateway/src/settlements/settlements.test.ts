@@ -484,7 +484,11 @@ test("a frozen wallet is not paid out, until it is thawed", async () => {
   await expectClean(merchantId);
 });
 
-test("a batch that another process pays a moment before is nothing to warn of", async () => {
+test.each([
+  ["another process pays", "paid"],
+  ["is of a wallet that is frozen", "processing"],
+])("a batch that %s a moment before is nothing to warn of", async (_what, status) => {
+  const isFrozen = status === "processing";
   const { client, merchantId } = await service.merchant();
   await paid(client);
   const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
@@ -498,17 +502,20 @@ test("a batch that another process pays a moment before is nothing to warn of", 
     lanes: {
       quarantine: new Map(),
       async move(id: string, command: Command<unknown>) {
-        if (command.name === "pay settlement") await client.post(`/v1/sandbox/settlements/${uuid}/pay`, {});
+        if (command.name === "pay settlement" && !isFrozen)
+          await client.post(`/v1/sandbox/settlements/${uuid}/pay`, {});
         return lanes.move(id, command);
       },
     },
-    directory: { merchant: () => Promise.resolve({ ...merchantWith(), merchantId }) },
+    directory: {
+      merchant: () => Promise.resolve({ ...merchantWith({ wallet_frozen: { IDR: isFrozen } }), merchantId }),
+    },
     clock,
     log: { warn },
   };
   await settleDue(parts as never, { merchantId, environment: "sandbox" });
   expect(warn).not.toHaveBeenCalled();
-  expect((await list(client)).data).toMatchObject([{ uuid, status: "paid" }]);
+  expect((await list(client)).data).toMatchObject([{ uuid, status }]);
   await database.end();
 });
 
