@@ -537,6 +537,63 @@ describe("rows that another process has locked", () => {
     expect(await lane.submit(add("held", 1n))).toBe(2n);
   });
 
+  /** A command that the database refuses, once `peer` waits for what its batch has locked: the peer has it then. */
+  const refusedBefore = (peer: pg.Client): Command<bigint> => {
+    let waits: Promise<unknown> | undefined;
+    const waiting = "exists (select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid)))";
+    const refused = (until: string): string => `do $$ begin loop exit when ${until}; end loop; raise 'planted'; end $$`;
+    const poison: typeof counters = {
+      ...counters,
+      name: "poison" as LockedTable,
+      insert: () => {
+        const text = refused(waits ? "true" : waiting);
+        waits ??= peer.query("begin; select from counters where name = 'held' for update");
+        return { text };
+      },
+    };
+    return {
+      ...add("poison", 1n),
+      needs: [],
+      execute: (set) => (set.insert(poison, { name: "poison", value: 1n }), 0n),
+    };
+  };
+
+  test.each(["the lane", "the queue of a locked book"])(
+    "are waited for where commands run one by one in %s, as long as in a batch",
+    async (where) => {
+      const lane = laneOf({ bookLockMs: 20_000 });
+      await lane.submit(add("held", 1n));
+      await asOwner(testDatabase, async (peer) => {
+        const told: string[] = [];
+        const tell = (name: string, command: Command<bigint>): Promise<unknown> =>
+          codeOf(lane.submit(command)).then((code) => told.push(`${name}: ${String(code)}`));
+        let answers: Promise<unknown>[] = [];
+        const submit = (): void => {
+          answers = [
+            tell("refused", refusedBefore(peer)),
+            tell("held", add("held", 1n)),
+            tell("other", add("held", 1n)),
+            tell("free", add("free", 1n, { book: otherBook })),
+          ];
+        };
+        if (where === "the lane") submit();
+        else
+          await locked(async () => {
+            submit();
+            await answers[3];
+          });
+        await expect.poll(() => told.toSorted()).toEqual(["free: done", "refused: INTERNAL_ERROR"]);
+        const waiters = `select from pg_stat_activity
+where datname = current_database() and wait_event_type = 'Lock' and state_change < clock_timestamp() - interval '500 ms'`;
+        await expect.poll(async () => (await peer.query(waiters)).rowCount).toBe(1);
+        await peer.query("rollback");
+        await Promise.all(answers);
+        expect(told.slice(2)).toEqual(["held: done", "other: done"]);
+      });
+      expect(await stored()).toEqual({ held: 3, free: 1 });
+    },
+  );
+
   test("keep no signature from being used up", async () => {
     await asOwner(testDatabase, (client) =>
       client.query(

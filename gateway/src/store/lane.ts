@@ -1,7 +1,7 @@
 // Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault, unavailable } from "../ground/fault.ts";
-import { type Tracing, noTracing } from "../ground/tracing.ts";
+import { noTracing } from "../ground/tracing.ts";
 import { type BatchParts, Batches, LOCK_MS, type Outcome, type Refused, type Traced, isLocked } from "./batch.ts";
 import { type Command, nameOf } from "./command.ts";
 import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts";
@@ -50,7 +50,6 @@ const ROUNDS_MAX = 4;
 export class Lane {
   private readonly options: LaneOptions;
   private readonly parts: BatchParts;
-  private readonly tracing: Tracing;
   private readonly batches: Batches;
   private queue: Waiting[] = [];
   private running = 0;
@@ -62,7 +61,6 @@ export class Lane {
   constructor(options: LaneOptions, parts: BatchParts) {
     this.options = options;
     this.parts = parts;
-    this.tracing = parts.tracing ?? noTracing;
     this.batches = new Batches(options.name, parts, options.beforeWrite);
   }
 
@@ -73,7 +71,7 @@ export class Lane {
     const waits = this.locked.get(nameOf(command.book));
     if ((waits ?? this.queue).length >= this.options.queueMax)
       return Promise.reject(unavailable("lane backlog is full"));
-    const span = commandSpan(this.tracing, command.name, this.options.name);
+    const span = commandSpan(this.parts.tracing ?? noTracing, command.name, this.options.name);
     const answered = new Promise<Answer>((resolve, reject) => {
       const waiting = { command, span, since: stopwatchMs(), resolve, reject };
       if (waits) {
@@ -126,11 +124,11 @@ export class Lane {
     const run = await this.batches.attempt(batch, LOCK_MS);
     if ("outcomes" in run) return answer(batch, run.outcomes);
     if (isLocked(run) && this.options.inFlight === 1) return this.setAside(batch);
-    await this.oneByOne(batch, run);
+    await this.oneByOne(batch, run, LOCK_MS);
   }
 
   /** Runs the commands of a batch that failed as a whole again, one by one, so that none fails another; unless they may have been written. */
-  private async oneByOne(batch: readonly Waiting[], run: Refused): Promise<void> {
+  private async oneByOne(batch: readonly Waiting[], run: Refused, lockMs: number): Promise<void> {
     if (run.isUnwritten && (batch.length > 1 || isRaceLost(run.refused))) {
       this.parts.log.debug(
         { err: run.refused, lane: this.options.name, commands: batch.length },
@@ -139,9 +137,11 @@ export class Lane {
       const rest = [...batch];
       for (;;) {
         this.rejectLate(rest);
-        const next = rest.shift();
+        const [next] = rest;
         if (!next) return;
-        answer([next], [await this.alone(next)]);
+        const outcome = await this.alone(next, lockMs);
+        if (!outcome) return this.setAside(rest);
+        answer(rest.splice(0, 1), [outcome]);
       }
     }
     answer(
@@ -163,7 +163,7 @@ export class Lane {
   }
 
   /** Runs the commands in the queue of one locked book until the queue is empty. */
-  private async runBook(book: string): Promise<void> {
+  private async runBook(book: string, lockMs = this.options.bookLockMs ?? BOOK_LOCK_MS): Promise<void> {
     while (this.lockedRunning >= LOCKED_BOOKS_MAX) await new Promise((resolve) => setTimeout(resolve, 10));
     this.lockedRunning++;
     const waits = this.locked.get(book) ?? [];
@@ -171,20 +171,22 @@ export class Lane {
       this.rejectLate(waits);
       const batch = waits.splice(0, this.options.batchMax);
       if (batch.length === 0) break;
-      const run = await this.batches.attempt(batch, this.options.bookLockMs ?? BOOK_LOCK_MS);
+      const run = await this.batches.attempt(batch, lockMs);
       const [only] = batch;
       if ("outcomes" in run) answer(batch, run.outcomes);
       else if (only && batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(only.command, run)]);
-      else await this.oneByOne(batch, run);
+      else await this.oneByOne(batch, run, lockMs);
     }
     this.locked.delete(book);
     this.lockedRunning--;
   }
 
-  private async alone(waiting: Waiting): Promise<Outcome> {
+  /** Runs one command. Undefined when its rows are locked, and its book can have a queue beside the lane. */
+  private async alone(waiting: Waiting, lockMs: number): Promise<Outcome | undefined> {
     for (let round = 1; ; round++) {
-      const run = await this.batches.attempt([waiting], LOCK_MS);
-      if ("outcomes" in run) return run.outcomes[0] as Outcome;
+      const run = await this.batches.attempt([waiting], lockMs);
+      if ("outcomes" in run) return run.outcomes[0];
+      if (isLocked(run) && lockMs === LOCK_MS && this.options.inFlight === 1) return undefined;
       if (isLocked(run)) return this.lockedOut(waiting.command, run);
       if (!run.isUnwritten || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
       if (round === ROUNDS_MAX) return { error: unavailable(run.refused) };
@@ -199,9 +201,8 @@ export class Lane {
     const fault = command.onLocked?.(failed ?? "") ?? unavailable(refused);
     const needs = command.needs.filter(({ table }) => table.writesOnLoad);
     if (needs.length === 0) return { error: fault };
-    const refuse: Command<never> = {
-      name: command.name,
-      book: command.book,
+    const refuse: Command<unknown> = {
+      ...command,
       needs,
       execute() {
         throw fault;
