@@ -505,6 +505,35 @@ describe("rows that another process has locked", () => {
     expect(await answers).toEqual([2n, 3n, 4n]);
   });
 
+  test("of more books than are waited for at once hold up no book beside them, and no answer about a key in use", async () => {
+    const lane = laneOf({ bookLockMs: 20_000 });
+    const held = Array.from({ length: 9 }, (_, n) =>
+      add(`held ${n}`, 1n, { book: { ...book, merchantId: `mer_${n}` } }),
+    );
+    await Promise.all(held.map((command) => lane.submit(command)));
+    const keys: typeof counters = { ...counters, name: "keys" as LockedTable };
+    const keyed: Command<bigint> = {
+      ...add("held 0", 1n, { onLocked: inProgress }),
+      needs: [need(keys, { name: "held 0" })],
+    };
+    const told: unknown[] = [];
+    await asOwner(testDatabase, async (peer) => {
+      await peer.query("begin");
+      await peer.query("select from counters where name like 'held%' for update");
+      const answers = [...held, keyed, add("free", 9n, { book: otherBook })].map((command) =>
+        lane.submit(command).then(
+          (value) => told.push(value),
+          (error: unknown) => told.push((error as Fault).code),
+        ),
+      );
+      await expect.poll(() => new Set(told)).toEqual(new Set([9n, "IDEMPOTENCY_IN_PROGRESS"]));
+      await peer.query("rollback");
+      await Promise.all(answers);
+    });
+    expect(told.slice(2)).toEqual(Array(9).fill(2n));
+    await lane.idle();
+  });
+
   test("keep a new row that another process is writing as well from being waited for as long as they are", async () => {
     const lane = laneOf({ bookLockMs: 20_000 });
     await lane.submit(add("held", 1n));

@@ -1,4 +1,5 @@
 // Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
+import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault, unavailable } from "../ground/fault.ts";
 import { noTracing } from "../ground/tracing.ts";
@@ -74,10 +75,7 @@ export class Lane {
     const span = commandSpan(this.parts.tracing ?? noTracing, command.name, this.options.name);
     const answered = new Promise<Answer>((resolve, reject) => {
       const waiting = { command, span, since: stopwatchMs(), resolve, reject };
-      if (waits) {
-        waits.push(waiting);
-        return;
-      }
+      if (waits) return void waits.push(waiting);
       this.queue.push(waiting);
       this.parts.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
       this.schedule();
@@ -87,8 +85,7 @@ export class Lane {
 
   /** Resolves when nothing waits and nothing is in flight. */
   async idle(): Promise<void> {
-    while (this.queue.length > 0 || this.running > 0 || this.locked.size > 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    while (this.queue.length > 0 || this.running > 0 || this.locked.size > 0) await pause(5);
   }
 
   private schedule(): void {
@@ -112,8 +109,7 @@ export class Lane {
   private takeBatch(): Waiting[] {
     this.rejectLate(this.queue);
     const batch = this.queue.splice(0, this.options.batchMax);
-    const lane = this.options.name;
-    const now = stopwatchMs();
+    const [lane, now] = [this.options.name, stopwatchMs()];
     this.parts.metrics.laneQueue.set({ lane }, this.queue.length);
     for (const { since } of batch) this.parts.metrics.laneWaitSeconds.observe({ lane }, (now - since) / 1000);
     return batch;
@@ -144,10 +140,8 @@ export class Lane {
         answer(rest.splice(0, 1), [outcome]);
       }
     }
-    answer(
-      batch,
-      batch.map(() => ({ error: this.faultOf(run.refused) })),
-    );
+    const error = this.faultOf(run.refused);
+    for (const waiting of batch) waiting.reject(error);
   }
 
   /** Gives each book of a batch its own queue, because another process has locked rows of one of them. The lane goes on with other books. */
@@ -163,52 +157,57 @@ export class Lane {
   }
 
   /** Runs the commands in the queue of one locked book until the queue is empty. */
-  private async runBook(book: string, lockMs = this.options.bookLockMs ?? BOOK_LOCK_MS): Promise<void> {
-    while (this.lockedRunning >= LOCKED_BOOKS_MAX) await new Promise((resolve) => setTimeout(resolve, 10));
-    this.lockedRunning++;
+  private async runBook(book: string): Promise<void> {
     const waits = this.locked.get(book) ?? [];
-    while (waits.length > 0) {
-      this.rejectLate(waits);
-      const batch = waits.splice(0, this.options.batchMax);
-      if (batch.length === 0) break;
-      const run = await this.batches.attempt(batch, lockMs);
-      const [only] = batch;
-      if ("outcomes" in run) answer(batch, run.outcomes);
-      else if (only && batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(only.command, run)]);
-      else await this.oneByOne(batch, run, lockMs);
+    for (let isPutBack = false; waits.length > 0;) {
+      while (isPutBack || this.lockedRunning >= LOCKED_BOOKS_MAX) isPutBack = await pause(10, false);
+      this.lockedRunning++;
+      isPutBack = await this.runTurn(waits);
+      this.lockedRunning--;
     }
     this.locked.delete(book);
-    this.lockedRunning--;
   }
 
-  /** Runs one command. Undefined when its rows are locked, and its book can have a queue beside the lane. */
+  /** Runs the next batch of a locked book. True when it waits again: while many books have a queue, turns are short, because most books may be free. */
+  private async runTurn(waits: Waiting[]): Promise<boolean> {
+    this.rejectLate(waits);
+    const batch = waits.splice(0, this.options.batchMax);
+    const [first] = batch;
+    if (!first) return false;
+    const lockMs = this.locked.size > LOCKED_BOOKS_MAX ? LOCK_MS : (this.options.bookLockMs ?? BOOK_LOCK_MS);
+    const run = await this.batches.attempt(batch, lockMs);
+    if ("outcomes" in run) answer(batch, run.outcomes);
+    else if (this.mayWait(batch, run, lockMs)) return waits.unshift(...batch) > 0;
+    else if (batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(first.command, run)]);
+    else await this.oneByOne(batch, run, lockMs);
+    return false;
+  }
+
+  /** True when commands whose rows are locked may wait for them in the queue of their book. A key in use is told at once. */
+  private mayWait(batch: readonly Waiting[], run: Refused, lockMs: number): boolean {
+    if (!isLocked(run) || lockMs !== LOCK_MS || this.options.inFlight > 1) return false;
+    return batch.every(({ command }) => command.onLocked?.(run.failed ?? "") === undefined);
+  }
+
+  /** Runs one command. Undefined when its rows are locked and it may wait for them. */
   private async alone(waiting: Waiting, lockMs: number): Promise<Outcome | undefined> {
     for (let round = 1; ; round++) {
       const run = await this.batches.attempt([waiting], lockMs);
       if ("outcomes" in run) return run.outcomes[0];
-      if (isLocked(run) && lockMs === LOCK_MS && this.options.inFlight === 1) return undefined;
+      if (this.mayWait([waiting], run, lockMs)) return undefined;
       if (isLocked(run)) return this.lockedOut(waiting.command, run);
       if (!run.isUnwritten || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
       if (round === ROUNDS_MAX) return { error: unavailable(run.refused) };
     }
   }
 
-  /**
-   * Rejects a command whose rows another process keeps locked. Writes that happen while its needs are loaded are committed first: the nonce
-   * of the request must be consumed before the caller learns of the rejection.
-   */
+  /** Rejects a command whose rows another process keeps locked. What loading its needs writes, its nonce, is committed before the caller learns of it. */
   private async lockedOut(command: Command<unknown>, { refused, failed }: Refused): Promise<Outcome> {
     const fault = command.onLocked?.(failed ?? "") ?? unavailable(refused);
     const needs = command.needs.filter(({ table }) => table.writesOnLoad);
     if (needs.length === 0) return { error: fault };
-    const refuse: Command<unknown> = {
-      ...command,
-      needs,
-      execute() {
-        throw fault;
-      },
-    };
-    const run = await this.batches.attempt([{ command: refuse, span: undefined }], LOCK_MS);
+    const consume: Command<unknown> = { ...command, needs, execute: () => undefined };
+    const run = await this.batches.attempt([{ command: consume, span: undefined }], LOCK_MS);
     return { error: "outcomes" in run ? fault : unavailable(run.refused) };
   }
 
