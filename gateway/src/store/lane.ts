@@ -159,11 +159,12 @@ export class Lane {
   /** Runs the commands in the queue of one locked book until the queue is empty. */
   private async runBook(book: string): Promise<void> {
     const waits = this.locked.get(book) ?? [];
-    for (let isPutBack = false; waits.length > 0;) {
-      while (isPutBack || this.lockedRunning >= LOCKED_BOOKS_MAX) isPutBack = await pause(10, false);
+    while (waits.length > 0) {
+      while (this.lockedRunning >= LOCKED_BOOKS_MAX) await pause(10);
       this.lockedRunning++;
-      isPutBack = await this.runTurn(waits);
+      const isPutBack = await this.runTurn(waits);
       this.lockedRunning--;
+      if (isPutBack) await pause(10);
     }
     this.locked.delete(book);
   }
