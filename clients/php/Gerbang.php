@@ -89,6 +89,9 @@ class GerbangException extends \RuntimeException
         'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice.',
     ];
 
+    /** Of a page with a status of refusal: what gave it did not pass the call on. */
+    private const ADVICE_OF_FOREIGN_REFUSAL = "Something in the service's place refused the call, such as a proxy. Check base_url.";
+
     /** @var string the code of the API, and what getCode() gives */
     public $code;
     public string $advice;
@@ -120,6 +123,18 @@ class GerbangException extends \RuntimeException
     {
         $this->advice = self::ADVICE_OF_READ[$this->code] ?? ($this->advice === self::AGAIN ? 'Try again later.' : $this->advice);
         return $this;
+    }
+
+    /** The outcome after this attempt: the key, how often the call was sent, whether a write may have been done. @internal */
+    public function after(?string $key, int $attempts, bool $unknown): void
+    {
+        [$this->idempotencyKey, $this->attempts, $this->outcomeUnknown] = [$key, $attempts, $unknown];
+        if ($key === null) {
+            $this->ofRead();
+        }
+        if ($this->code === 'ANSWER_UNREADABLE' && !$unknown && $this->status >= 400 && $this->status < 500) {
+            $this->advice = self::ADVICE_OF_FOREIGN_REFUSAL;
+        }
     }
 
     /** Whether an attempt leaves open whether a write was done. @internal */
@@ -1042,10 +1057,7 @@ final class Client
                 return $answer;
             } catch (GerbangException $error) {
                 $unknown = $key !== null && ($error->opens() || ($unknown && !$error->closes()));
-                [$error->idempotencyKey, $error->attempts, $error->outcomeUnknown] = [$key, $attempt, $unknown];
-                if ($key === null) {
-                    $error->ofRead();
-                }
+                $error->after($key, $attempt, $unknown);
                 $this->report($method, $path, $attempt, $error->code, $error->requestId, $begun);
                 $wait = null;
                 if ($error->code === 'SIGNATURE_REPLAYED') {

@@ -180,6 +180,9 @@ _ADVICE_OF_READ = {
     "SIGNATURE_REPLAYED": "Something between here and the service sends requests twice.",
 }
 
+# Of a page with a status of refusal: what gave it did not pass the call on.
+_ADVICE_OF_FOREIGN_REFUSAL = "Something in the service's place refused the call, such as a proxy. Check base_url."
+
 
 class GerbangError(Exception):
     """What went wrong: an error of the API with its `code`, or one of the way to it.
@@ -895,6 +898,8 @@ class Gerbang:
                 error.idempotency_key, error.attempts, error.outcome_unknown = key, attempt, unknown
                 if key is None:
                     _of_read(error)
+                if error.code == "ANSWER_UNREADABLE" and not unknown and 400 <= (error.status or 0) < 500:
+                    error.advice = _ADVICE_OF_FOREIGN_REFUSAL
                 _report(method, path, attempt, started, error.code, error.request_id)
                 wait: Optional[float] = None
                 if attempt >= ATTEMPTS_MAX:
