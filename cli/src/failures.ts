@@ -50,13 +50,14 @@ function ofApi({
   details,
 }: GerbangError): Printable {
   const field = details?.field;
-  const why = cause === undefined ? message : reasonOf(cause);
-  const reason = why === message ? words`` : words` (${why})`;
+  // In brackets the client says the system's own words, which people need not read: the reason is in theirs.
+  const why = cause === undefined ? "" : reasonOf(cause);
+  const said = why === "" ? message : message.replace(/ \([^]*\)\.$/, () => `: ${why}${why.endsWith("?") ? "" : "."}`);
   const lines = [
-    words`${code}: ${message}${reason}`,
+    words`${code}: ${said}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
     ...detailsOf(details, message),
-    adviceOf(code, requestId) ?? words`${advice}`,
+    adviceOf(code, message, requestId) ?? words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
       ? [words`To run the same again safely: --idempotency-key ${idempotencyKey}`]
       : []),
@@ -66,7 +67,9 @@ function ofApi({
 }
 
 /** What to do where the client's advice is for programs: it names a call of theirs, or a header that a command does not show. */
-function adviceOf(code: string, requestId: string | undefined): Printable | undefined {
+function adviceOf(code: string, message: string, requestId: string | undefined): Printable | undefined {
+  if (code !== "ROUTE_NOT_FOUND" && message.startsWith("No such "))
+    return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
   if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
   if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Wait a minute, then try again.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined

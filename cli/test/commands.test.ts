@@ -67,7 +67,7 @@ class Run {
   words = "";
   private readonly ended: Promise<number>;
 
-  constructor(args: readonly string[], env: Record<string, string>) {
+  constructor(args: readonly string[], env: Record<string, string>, terminal?: { columns: number; rows: number }) {
     const own = {
       PATH: process.env.PATH ?? "",
       HOME: folder,
@@ -81,7 +81,7 @@ class Run {
         if (code !== undefined) resolve(code);
       };
     });
-    driver.stdin?.write(`${JSON.stringify({ args, env: { ...own, ...env }, cwd: folder })}\n`);
+    driver.stdin?.write(`${JSON.stringify({ args, env: { ...own, ...env }, cwd: folder, terminal })}\n`);
   }
 
   get lines(): unknown[] {
@@ -187,6 +187,21 @@ describe("payments", () => {
       30_000,
     );
     expect((await run.interrupt()).code).toBe(0);
+  });
+
+  test("that are watched fit the terminal, the newest on top, each in one row", async () => {
+    const terminal = { columns: 60, rows: 6 };
+    const create = async () => (await client.post("/v1/payments", paymentBody())).json as { reference: string };
+    const [first, second, third] = [await create(), await create(), await create()];
+    const run = new Run(["payments", "list", "--watch"], { ...ofClient(), NO_COLOR: "1" }, terminal);
+    await vi.waitFor(() => expect(run.data).toContain("Ctrl-C ends it"), 30_000);
+    expect((await run.interrupt()).code).toBe(0);
+    const [screen = ""] = run.data.split("\u001B[H\u001B[2J").slice(1);
+    const [table, after] = screen.split("\u001B[?7h"); // until there lines are cut
+    expect(table).toMatch(new RegExp(`^\u001B\\[\\?7lREFERENCE .+\n${third.reference} .+\n${second.reference} .+\n$`));
+    expect(after).toMatch(/^\n\S+ UTC, Ctrl-C ends it; older ones that do not fit: 1\n$/);
+    expect(screen.split("\n").length).toBeLessThanOrEqual(terminal.rows);
+    expect(screen).not.toContain(first.reference);
   });
 
   test("are watched on when the service was away, and Ctrl-C does not wait for it", async () => {
@@ -485,7 +500,16 @@ describe("a terminal", () => {
     const credentials = { ...ofClient(), GERBANG_BASE_URL: service.origin.replace("http:", "https:") };
     const plain = await gerbang(["balances"], credentials);
     expect(plain.words).toContain(
-      "(it does not speak TLS: should its address begin with http://?)\nTry again later.\n",
+      `CONNECTION_FAILED: The call to ${credentials.GERBANG_BASE_URL} failed: it does not speak TLS: should its address begin with http://?\nTry again later.\n`,
+    );
+    const nobody = await gerbang(["balances"], { ...ofClient(), GERBANG_BASE_URL: "http://127.0.0.1:9" });
+    expect(nobody.words).toContain(": The call to http://127.0.0.1:9 failed: bad port.\n");
+  });
+
+  test("is told what to check where there is nothing of this id", async () => {
+    const { words } = await line("payments get pay_nothing");
+    expect(words).toMatch(
+      /^PAYMENT_NOT_FOUND: No such payment\.\nCheck the id, and whether the key is of the merchant /,
     );
   });
 

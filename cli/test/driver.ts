@@ -12,7 +12,9 @@ const { explain } = await import("../src/failures.ts");
 const { ownCommands } = await import("../src/table.ts");
 
 /** One line each: a command to run, or that somebody presses Ctrl-C. */
-type Asked = { args: string[]; env: Record<string, string>; cwd: string } | { interrupt: true };
+type Asked =
+  | { args: string[]; env: Record<string, string>; cwd: string; terminal?: { columns: number; rows: number } }
+  | { interrupt: true };
 
 const tell = process.stdout.write.bind(process.stdout);
 for (const name of ["stdout", "stderr"] as const)
@@ -26,6 +28,7 @@ createInterface(process.stdin).on("line", (text) => {
   }
   process.env = asked.env;
   process.chdir(asked.cwd);
+  Object.assign(process.stdout, { isTTY: asked.terminal !== undefined, ...asked.terminal });
   const program = { commands: ownCommands(), version: "0.0.0", explain };
   void runCommandLine(program, asked.args).then((code) => tell(`${JSON.stringify({ code })}\n`));
 });

@@ -5,11 +5,13 @@ import { pause } from "../pause.ts";
 import { paintOf } from "./color.ts";
 import { say, stopped, write } from "./print.ts";
 import { type Column, rowOf, tableOf } from "./table.ts";
-import { cleared, joined, jsonOf, words } from "./text.ts";
+import { cleared, cut, joined, jsonOf, words } from "./text.ts";
 
 /** Between two looks: most of the key's quota is left to the requests of other programs. */
 const EVERY_MS = 2_000;
 const PAGE_MAX = 100;
+/** Rows of the terminal around the watched items: the head, an empty one, the time, and that of the cursor. */
+const ROWS_AROUND = 4;
 
 interface Listing<Item> {
   /** Requests a list; `limit` is the size of its pages. */
@@ -49,7 +51,12 @@ async function watch<Item extends object>(
   await follow(read, (items) => {
     if (isDrawn) {
       const time = new Date().toISOString().slice(11, 19);
-      write(words`${cleared}${tableOf(columns, items, paintOf(process.stdout))}\n${time} UTC, Ctrl-C ends it\n`);
+      // Of more than fit, the newest would leave the screen at its top.
+      const fitting = items.slice(0, Math.max(1, process.stdout.rows - ROWS_AROUND));
+      const hidden = items.length - fitting.length;
+      const rest = hidden === 0 ? "" : `; older ones that do not fit: ${hidden}`;
+      const table = cut(tableOf(columns, fitting, paintOf(process.stdout)));
+      write(words`${cleared}${table}\n${time} UTC, Ctrl-C ends it${rest}\n`);
     } else {
       const changed = items.filter((item) => known.get(id(item)) !== JSON.stringify(item)).toReversed();
       for (const item of changed) write(json ? jsonOf(item) : rowOf(columns, item, paintOf(process.stdout)));

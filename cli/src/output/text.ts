@@ -72,5 +72,8 @@ export function jsonOf(value: object): Printable {
 /** A value in a style of ECMA-48, such as 31 for red. */
 export const styled = (style: number, value: Value): Printable => new Made(`\u001B[${style}m${textOf(value)}\u001B[0m`);
 
+/** Lines that a terminal cuts at its edge, so that each takes one row. */
+export const cut = (lines: Printable): Printable => new Made(`\u001B[?7l${lines.toString()}\u001B[?7h`);
+
 /** Empties the terminal. */
 export const cleared: Printable = new Made("\u001B[H\u001B[2J");

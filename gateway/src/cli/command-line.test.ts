@@ -1,7 +1,7 @@
 // Goal: the command line explains itself, and a mistake in it is named with what to do. Method: the table of commands, its parser and its texts as
 // pure functions, by example and over every command there is.
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { version } from "../ground/version.ts";
 import { UsageError, defineCommand, isSwitch } from "./command.ts";
 import { helpOf } from "./help.ts";
@@ -114,6 +114,18 @@ test.each(commands.map((command) => [command.name, command] as const))(
     expect(command.examples.length).toBeGreaterThan(0);
   },
 );
+
+test.each([40, 60, 80, 200])("the help fits a terminal of %d columns, but for commands to copy", (columns) => {
+  const before = process.stdout.columns;
+  process.stdout.columns = columns;
+  onTestFinished(() => void (process.stdout.columns = before));
+  const most = Math.max(60, Math.min(100, columns));
+  const copied = new Set(commands.flatMap(({ examples }) => examples.map(([line]) => `  ${line}`)));
+  for (const words of [[], ...commands.map(({ name }) => name.split(" "))]) {
+    const lines = helpOf(commands, words).split("\n");
+    expect(lines.filter((line) => line.length > most && !copied.has(line))).toEqual([]);
+  }
+});
 
 test("every example is a command that is understood", () => {
   const lines = commands.flatMap(({ examples }) => examples.map(([line]) => line));

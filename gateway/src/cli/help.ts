@@ -1,10 +1,10 @@
-// The help of the command line as text. Pure.
+// The help of the command line as text, as wide as the terminal allows.
 import { type Command, UsageError, notationOf } from "./command.ts";
 import { nearest } from "./nearest.ts";
 import { followers, startsWith } from "./parse.ts";
 import { variables } from "./variables.ts";
 
-const WIDTH = 100;
+const widthMax = (): number => Math.max(60, Math.min(100, process.stdout.columns || 100));
 
 /** Meanings of the exit codes of every command that does not say otherwise. */
 export const exits: Readonly<Record<number, string>> = {
@@ -59,11 +59,11 @@ function helpOfOne(command: Command): string {
     summaryOf(command, name),
   ]);
   const sections = [
-    `${summary}.\n`,
+    `${wrap(`${summary}.`, 0)}\n`,
     ...details.map((text) => `${wrap(text, 0)}\n`),
     `Usage: ${wrap(usageOf(command), 7)}\n`,
     `Options:\n${table([...optionRows, ["-h, --help", "print this"]])}`,
-    `Examples:\n${examples.map(([line, purpose]) => `  ${line}\n      ${purpose}\n`).join("")}`,
+    `Examples:\n${examples.map(([line, purpose]) => `  ${line}\n      ${wrap(purpose, 6)}\n`).join("")}`,
     ...(environment.length === 0
       ? []
       : [`Environment:\n${table(environment.map((name) => [name, variables[name] ?? ""]))}`]),
@@ -85,13 +85,13 @@ function table(rows: readonly (readonly [string, string])[]): string {
     .join("");
 }
 
-/** Breaks a text into lines of WIDTH; all but the first are indented by `indent`. */
+/** Breaks a text into lines of `widthMax`; all but the first are indented by `indent`. */
 function wrap(text: string, indent: number): string {
   const lines: string[] = [""];
   // An option in brackets is not separated from its value.
-  for (const word of text.split(/ (?![^[]*\])/).flatMap((word) => piecesOf(word, WIDTH - indent))) {
+  for (const word of text.split(/ (?![^[]*\])/).flatMap((word) => piecesOf(word, widthMax() - indent))) {
     const line = lines.at(-1) ?? "";
-    if (line !== "" && indent + line.length + 1 + word.length > WIDTH) lines.push(word);
+    if (line !== "" && indent + line.length + 1 + word.length > widthMax()) lines.push(word);
     else lines[lines.length - 1] = line === "" ? word : `${line}${line.endsWith("|") ? "" : " "}${word}`;
   }
   return lines.join(`\n${" ".repeat(indent)}`);
