@@ -81,6 +81,10 @@ interface Parts {
 function html({ language, title, head, frame, current, twin, main }: Parts): string {
   const { assets, pages } = frame;
   const text = words[language];
+  const other = twin
+    ? `<a href="${addressOf(twin)}" lang="${twin.language}" hreflang="${twin.language}">${text.other}</a>`
+    : "";
+  const faces = `${other}<a href="/portal">${text.portal}</a><a href="/status">${text.status}</a>`;
   return `<!doctype html>
 <html lang="${language}" data-search="${assets.search}" data-run="${assets.run}" data-index="${assets.index}">
 <head>
@@ -101,11 +105,11 @@ ${head.join("\n")}
 <button type="button" class="menu" popovertarget="menu">${text.menu}</button>
 <a class="brand" href="${addressOf({ id: "index", language: twinned("index", language, pages) })}">Gerbang <span>${text.docs}</span></a>
 <search><input type="search" id="search" placeholder="${text.searchHint}" aria-label="${text.search}" autocomplete="off" spellcheck="false"></search>
-<nav class="faces" aria-label="Gerbang">${twin ? `<a href="${addressOf(twin)}" lang="${twin.language}" hreflang="${twin.language}">${text.other}</a>` : ""}<a href="/portal">${text.portal}</a><a href="/status">${text.status}</a></nav>
+<nav class="faces" aria-label="Gerbang">${faces}</nav>
 <button type="button" class="theme" aria-label="${text.theme}"><span aria-hidden="true">◐</span></button>
 </header>
 <div class="columns">
-<nav id="menu" popover aria-label="${text.documentation}">${navigation(current, pages, language)}</nav>
+<nav id="menu" popover aria-label="${text.documentation}"><p class="faces">${faces}</p>${navigation(current, pages, language)}</nav>
 <main id="text" tabindex="-1">${main}</main>
 </div>
 </body>

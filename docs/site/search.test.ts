@@ -41,9 +41,18 @@ test("one letter does not make a short word another one", () => {
   expect(terms).not.toContain("list");
 });
 
-test("the reader's own language comes first", () => {
-  const [first] = ranked(index, "webhook", "id");
-  expect(first?.language).toBe("id");
+test.each([
+  ["webhook", "id"],
+  ["webhook", "en"],
+  ["webhok", "en"],
+  ["secret", "en"],
+])("%s finds the reader's own language first: %s", (typed, language) => {
+  const [first, second] = ranked(index, typed, language);
+  expect([first?.language, second?.language]).toEqual([language, language]);
+});
+
+test("words of the other language are found all the same", () => {
+  expect(ranked(index, "pengembalian dana", "en")[0]?.language).toBe("id");
 });
 
 test("what a passage says counts more than what its programs say", () => {

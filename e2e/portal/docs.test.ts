@@ -54,6 +54,35 @@ test("axe finds nothing on a page of each kind, light and dark, and nothing is w
   expect(found).toEqual([]);
 });
 
+test("on a phone the menu leads to the other language, the portal and the status, and a finger hits what it aims at", async () => {
+  const { page } = await portal.guest();
+  await page.setViewportSize(PHONE);
+  const aims = () =>
+    page.locator("a, button, input, summary").evaluateAll((all) =>
+      all
+        // Links in a sentence are as high as its lines.
+        .filter((one) => one.checkVisibility() && (one.closest("p, li, td") === null || one.closest("nav") !== null))
+        .map((one) => ({ name: one.textContent.trim().slice(0, 30), box: one.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 0 && box.right > 0 && (box.width < 24 || box.height < 24))
+        .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
+    );
+  for (const path of ["/docs/five-minutes", "/docs/api/create-payment", "/docs/webhooks"]) {
+    await go({ page }, path);
+    expect(await aims(), path).toEqual([]);
+  }
+  await go({ page }, "/docs/five-minutes");
+  await page.getByRole("button", { name: "Menu" }).click();
+  const menu = page.getByRole("navigation", { name: "Documentation" });
+  for (const name of ["Portal", "Status"]) expect(await menu.getByRole("link", { name, exact: true }).count()).toBe(1);
+  expect(await aims()).toEqual([]);
+  await look(page, "docs-menu-phone");
+  await menu.getByRole("link", { name: "Bahasa Indonesia" }).click();
+  await page.waitForURL("**/docs/id/five-minutes");
+  await page.setViewportSize(WIDE);
+  expect(await aims()).toEqual([]);
+  expect(await page.getByRole("link", { name: "English" }).count()).toBe(1);
+});
+
 test("who is on call finds what to do first, in the words that were said to them", async () => {
   const { page } = await portal.guest();
   await page.goto("/docs");

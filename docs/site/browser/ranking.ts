@@ -25,10 +25,13 @@ const FIND: SearchOptions = {
   combineWith: "AND",
 };
 
+/** Factor on the rank of a page in another language: a word that is the same in both, such as webhook, is rare in one of them and would rank high. */
+const OTHER_LANGUAGE = 0.25;
+
 /** What fits, best first: passages with all of the words, and where there is none, with some of them. The reader's language ranks higher. */
 export function ranked(index: MiniSearch, text: string, language: string): SearchResult[] {
   const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>): number =>
-    (stored?.language === language ? 1 : 0.5) * Number(stored?.weight ?? 1);
+    (stored?.language === language ? 1 : OTHER_LANGUAGE) * Number(stored?.weight ?? 1);
   const found = index.search(text, { ...FIND, boostDocument });
   return found.length > 0 ? found : index.search(text, { ...FIND, boostDocument, combineWith: "OR" });
 }
