@@ -83,6 +83,20 @@ test("on a phone the menu leads to the other language, the portal and the status
   expect(await page.getByRole("link", { name: "English" }).count()).toBe(1);
 });
 
+test("a text in a table has room, whatever stands beside it", async () => {
+  const { page } = await portal.guest();
+  for (const path of ["/docs/errors", "/docs/interface", "/docs/operator-api"]) {
+    await go({ page }, path);
+    const narrow = await page.locator("td").evaluateAll((cells) =>
+      cells
+        .map((cell) => ({ text: cell.textContent, width: cell.clientWidth }))
+        .filter(({ text, width }) => text.length > 150 && width < 110)
+        .map(({ text, width }) => `${width} px: ${text}`),
+    );
+    expect(narrow, path).toEqual([]);
+  }
+});
+
 test("who is on call finds what to do first, in the words that were said to them", async () => {
   const { page } = await portal.guest();
   await page.goto("/docs");
