@@ -63,6 +63,10 @@ foreach ([['whsec_b25l', 5], ['whsec_b25l', ['whsec_dHdv']], [null, ''], []] as 
   test.each([
     ["new Gerbang\\Client();", "secret is missing: pass it, or set GERBANG_SECRET"],
     [
+      "new Gerbang\\Client(['client_id' => \"ak_test_1\\r\", 'secret' => 's']);",
+      "client_id is not one like ak_test_…: look for a space or a line end in it",
+    ],
+    [
       "(new Gerbang\\Webhooks())->unwrap('{}', [], getenv('GERBANG_WEBHOOK_SECRET'));",
       "secrets: at least one webhook secret is needed, as text, such as that of GERBANG_WEBHOOK_SECRET",
     ],

@@ -102,6 +102,19 @@ for unset in (None, "", [None], [], [secret, 5]):
     const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
     expect(said).toBe(`evt_1\n${"secrets: at least one webhook secret is needed, as text\n".repeat(5)}`);
   });
+  test("an identifier with the line end of another system is told from one that is missing", async () => {
+    const code = `import gerbang
+for client_id in (None, "ak_test_1\\r"):
+    try:
+        gerbang.Gerbang(client_id, "sk_test_1", "http://127.0.0.1:1")
+    except ValueError as error:
+        print(error)`;
+    const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(said).toBe(
+      "client_id is missing: pass it, or set GERBANG_CLIENT_ID to one like ak_test_…\n" +
+        "client_id is not one like ak_test_…: look for a space or a line end in it\n",
+    );
+  });
   test("a store whose claim returns nothing has not said that the event was handled: it comes again", async () => {
     const code = `import gerbang
 class Forgetful(gerbang.EventStore):

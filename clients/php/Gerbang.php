@@ -972,8 +972,11 @@ final class Client
         if (PHP_INT_SIZE < 8) {
             throw new \InvalidArgumentException('amounts need a PHP of 64 bits');
         }
-        if (!preg_match('/^[\w-]{1,100}$/D', $this->clientId)) {
+        if ($this->clientId === '') {
             throw new \InvalidArgumentException('client_id is missing: pass it, or set GERBANG_CLIENT_ID to one like ak_test_…');
+        }
+        if (!preg_match('/^[\w-]{1,100}$/D', $this->clientId)) {
+            throw new \InvalidArgumentException('client_id is not one like ak_test_…: look for a space or a line end in it');
         }
         if (!in_array($this->scheme, ['rfc9421', 'timestamp'], true)) {
             throw new \InvalidArgumentException('scheme is rfc9421 or timestamp');

@@ -788,8 +788,10 @@ class Gerbang:
         del secret
         self._client_id = client_id or os.environ.get("GERBANG_CLIENT_ID", "")
         address = base_url or os.environ.get("GERBANG_BASE_URL", "")
-        if not re.fullmatch(r"[\w-]{1,100}", self._client_id, re.ASCII):
+        if not self._client_id:
             raise ValueError("client_id is missing: pass it, or set GERBANG_CLIENT_ID to one like ak_test_…")
+        if not re.fullmatch(r"[\w-]{1,100}", self._client_id, re.ASCII):
+            raise ValueError("client_id is not one like ak_test_…: look for a space or a line end in it")
         if not self._secret:
             raise ValueError("secret is missing: pass it, or set GERBANG_SECRET")
         if not address:
