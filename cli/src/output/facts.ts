@@ -42,8 +42,13 @@ function factLines(object: object, depth: number, around: Currency): Line[] {
   return Object.entries(object).flatMap(([sent, value]: [string, unknown]): Line[] => {
     const name = sent.length > NAME_MAX ? `${sent.slice(0, NAME_MAX)}…` : sent;
     if (name === "exponent") return [];
-    if (name.endsWith("_minor") && typeof value === "number" && exponent !== undefined)
-      return [{ name: indent + name.slice(0, -6), value: moneyOf(value, exponent, currency) }];
+    if (name.endsWith("_minor") && (typeof value === "number" || value === null) && exponent !== undefined)
+      return [
+        {
+          name: indent + name.slice(0, -6),
+          value: value === null ? textOf(value) : moneyOf(value, exponent, currency),
+        },
+      ];
     if (Array.isArray(value) && value.some((item) => typeof item === "object" && item !== null))
       return value.flatMap((item: unknown, at) =>
         typeof item === "object" && item !== null

@@ -54,6 +54,7 @@ test.each([
   ],
   ["people invit", "Did you mean gerbang people invite?"],
   ["people --email a@b.example", "gerbang people needs one of: invite"],
+  ["--json people list", ", completion. Options come after it"],
   ["verify --merchnt x", "there is no option --merchnt. Did you mean --merchant?"],
   ["verify -x", "there is no option -x"],
   ["verify --__proto__ x", "there is no option --__proto__"],

@@ -56,7 +56,8 @@ export function followers(commands: readonly Command[], beginning: readonly stri
 function unknownCommand(commands: readonly Command[], name: readonly string[], word: string | undefined): string {
   const known = followers(commands, name);
   const whole = ["gerbang", ...name].join(" ");
-  if (word === undefined || word.startsWith("-")) return `${whole} needs one of: ${known.join(", ")}`;
+  const after = word === undefined ? "" : ". Options come after it";
+  if (word === undefined || word.startsWith("-")) return `${whole} needs one of: ${known.join(", ")}${after}`;
   const meant = nearest(word, known);
   const hint = meant === undefined ? `There are: ${known.join(", ")}` : `Did you mean ${whole} ${meant}?`;
   return `${whole} has no command ${JSON.stringify(word)}. ${hint}`;
