@@ -14,7 +14,6 @@ export const lockOrder = [
   "open idempotency keys",
 
   "settlement clocks",
-
   // Before payments: a transaction that moves money waits for its book's head while it holds no payment. A settlement batch finds its
   // payments only after it has locked the head, so no holder of those payments can wait for the batch.
   "book heads",
