@@ -13,6 +13,7 @@ interface Schema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  uniqueItems?: boolean;
   maxProperties?: number;
   pattern?: string;
   items?: Schema;
@@ -40,13 +41,13 @@ function ruleOf(schema: Schema): object {
   if (schema.enum !== undefined) return { options: schema.enum.filter((option) => option !== null) };
   const [type] = [schema.type ?? []].flat().filter((each) => each !== "null");
   if (type === "object") return objectRule(schema);
-  if (type === "array")
-    return {
-      type,
-      least: schema.minItems,
-      most: schema.maxItems,
-      ...(schema.items && { items: ruleOf(schema.items) }),
-    };
+  if (type === "array") {
+    const items = schema.items && ruleOf(schema.items);
+    // What judge.ts says of every list: that it has "at least 1 item"; and of a list of options, which are methods, that it names each once.
+    const isKnown = (schema.minItems ?? 1) <= 1 && (!(items && "options" in items) || schema.uniqueItems === true);
+    if (!isKnown) throw new Error("a list that needs several items, or may repeat options, needs words");
+    return { type, least: schema.minItems, most: schema.maxItems, ...(items && { items }) };
+  }
   if (type === "integer") return { type, least: schema.minimum, most: schema.maximum };
   if (type === "string") return { least: schema.minLength, most: schema.maxLength, ...patternRule(schema.pattern) };
   return { type };
