@@ -102,6 +102,26 @@ test("a key is made and used at once with a signed request; it is changed, rolle
   expect(await page.title()).not.toBe("owned");
 });
 
+test("the secret of a first address stays until it was seen, whatever is fetched meanwhile", async () => {
+  const { page, place, open } = await portal.member("developer");
+  await page.clock.install();
+  await open(paths.webhooks(place));
+  await page.getByLabel("Address").fill(receiver.url("/kept"));
+  await page.getByRole("button", { name: "Register the address" }).click();
+  const secret = await textOf(page, "the signing secret");
+  const fetched = page.waitForResponse(
+    (answer) => answer.request().method() === "GET" && new URL(answer.url()).pathname === "/portal/v1/webhook",
+  );
+  // What was fetched is old by now, and the person comes back from another tab.
+  await page.clock.fastForward(20_000);
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+  await fetched;
+  await page.clock.runFor(1_000);
+  expect(await textOf(page, "the signing secret")).toBe(secret);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("tab", { name: "Trigger" }).waitFor();
+});
+
 test("an address is registered, all 13 types arrive, one fails on purpose, is looked into and sent again", async () => {
   const { page, place, client, open, look } = await portal.member("developer");
   // The next attempt follows the sandbox's clock, which is ahead.

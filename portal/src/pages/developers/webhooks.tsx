@@ -1,5 +1,6 @@
 // Webhooks: where events go, whether they arrive, what signs them, and in the sandbox everything to try a receiver with.
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useQueryText } from "../../address.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
 import { paths } from "../../paths.ts";
@@ -34,6 +35,8 @@ export function Page() {
   const can = useCan();
   const settings = useQuery(api.read("/v1/webhook"));
   const { tab } = useQueryText();
+  // Its secret is shown once: nothing that is fetched meanwhile may take the form away with it.
+  const [isRegistering, setRegistering] = useState(false);
   const isSandbox = place.environment === "sandbox" && can("sandbox:write");
   const deliveries = (
     <Section title="Every attempt, newest first" actions={can("events:write") && <ResendOwn />}>
@@ -49,8 +52,8 @@ export function Page() {
     >
       <Answer of={settings}>
         {(settings) =>
-          settings.url === null ? (
-            <FirstAddress />
+          settings.url === null || isRegistering ? (
+            <FirstAddress onBegin={() => setRegistering(true)} onDone={() => setRegistering(false)} />
           ) : (
             <>
               <Endpoint of={settings} />

@@ -9,11 +9,23 @@ import { WebhookSecret } from "./webhook-secret.tsx";
 
 const urlNeeded = needed("An address");
 
-/** `onDone` is called once the address is kept and its secret, where there is a first one, was seen. */
-export function AddressForm({ url, verb, onDone }: { url: string; verb: string; onDone: () => void }) {
+interface Props {
+  url: string;
+  verb: string;
+  /** Called before the address is sent. */
+  onBegin?: () => void;
+  /** Called once the address is kept and its secret, where there is a first one, was seen. */
+  onDone: () => void;
+}
+
+export function AddressForm({ url, verb, onBegin, onDone }: Props) {
   const api = useApi();
   const [secret, setSecret] = useState<string | undefined>(undefined);
-  const set = useAction((to: string) => api.write("PUT", "/v1/webhook", { body: { url: to } }), {
+  const put = (to: string) => {
+    onBegin?.();
+    return api.write("PUT", "/v1/webhook", { body: { url: to } });
+  };
+  const set = useAction(put, {
     // With a first address the page changes: not before the secret was seen.
     refresh: [],
     done: ({ webhook_secret: shown }) => {

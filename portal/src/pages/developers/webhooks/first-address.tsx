@@ -5,10 +5,14 @@ import { useCan, usePlace } from "../../../api/place.ts";
 import { Code } from "../../../ui/code.tsx";
 import { AddressForm } from "./address-form.tsx";
 
-export function FirstAddress() {
+export function FirstAddress({ onBegin, onDone }: { onBegin: () => void; onDone: () => void }) {
   const can = useCan();
   const queries = useQueryClient();
   const { environment } = usePlace();
+  const done = (): void => {
+    onDone();
+    void refresh(queries, ["/v1/webhook"]);
+  };
   return (
     <section className="max-w-2xl rounded-md border border-dashed border-line bg-panel p-5">
       <h2 className="text-base font-semibold">Events go nowhere yet</h2>
@@ -18,7 +22,7 @@ export function FirstAddress() {
       </p>
       {can("webhooks:write") ? (
         <div className="mt-4">
-          <AddressForm url="" verb="Register the address" onDone={() => void refresh(queries, ["/v1/webhook"])} />
+          <AddressForm url="" verb="Register the address" onBegin={onBegin} onDone={done} />
         </div>
       ) : (
         <p className="mt-3">Ask an owner or a developer to register one.</p>
