@@ -178,7 +178,7 @@ export class Lane {
     const lockMs = this.locked.size > LOCKED_BOOKS_MAX ? LOCK_MS : (this.options.bookLockMs ?? BOOK_LOCK_MS);
     const run = await this.batches.attempt(batch, lockMs);
     if ("outcomes" in run) answer(batch, run.outcomes);
-    else if (this.mayWait(batch, run, lockMs)) return waits.unshift(...batch) > 0;
+    else if (this.mayWait(batch, run, lockMs)) return waits.unshift(...batch) > 0; // back to the front
     else if (batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(first.command, run)]);
     else await this.oneByOne(batch, run, lockMs);
     return false;
