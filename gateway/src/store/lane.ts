@@ -45,7 +45,7 @@ const ROUNDS_MAX = 4;
  * What becomes of a command: it waits in the queue for the next batch, whose attempt (batch.ts) reads the rows, executes, writes and commits. A batch that
  * - is committed answers each command, or throws what its command threw;
  * - has an unknown ending asks the database what became of each command;
- * - failed as a whole runs again, command by command, if nothing was written;
+ * - failed as a whole runs again in halves, down to single commands, if nothing was written;
  * - met rows that another process has locked gives each of its books a queue beside the lane (money lanes), and the lane goes on.
  */
 export class Lane {
@@ -115,33 +115,25 @@ export class Lane {
     return batch;
   }
 
-  /** Runs a batch and answers its commands. */
   private async runBatch(batch: Waiting[]): Promise<void> {
-    const run = await this.batches.attempt(batch, LOCK_MS);
-    if ("outcomes" in run) return answer(batch, run.outcomes);
-    if (isLocked(run) && this.options.inFlight === 1) return this.setAside(batch);
-    await this.oneByOne(batch, run, LOCK_MS);
+    const waiting = await this.run(batch, LOCK_MS);
+    if (waiting.length > 0) this.setAside(waiting);
   }
 
-  /** Runs the commands of a batch that failed as a whole again, one by one, so that none fails another; unless they may have been written. */
-  private async oneByOne(batch: readonly Waiting[], run: Refused, lockMs: number): Promise<void> {
-    if (run.isUnwritten && (batch.length > 1 || isRaceLost(run.refused))) {
-      this.parts.log.debug(
-        { err: run.refused, lane: this.options.name, commands: batch.length },
-        "batch refused, running its commands one by one",
-      );
-      const rest = [...batch];
-      for (;;) {
-        this.rejectLate(rest);
-        const [next] = rest;
-        if (!next) return;
-        const outcome = await this.alone(next, lockMs);
-        if (!outcome) return this.setAside(rest);
-        answer(rest.splice(0, 1), [outcome]);
-      }
+  /**
+   * Runs a batch and answers its commands. A batch that fails as a whole runs again in halves, and a half that fails in its halves, so that no
+   * command fails another. Gives the commands that wait for rows that another process has locked.
+   */
+  private async run(batch: Waiting[], lockMs: number): Promise<Waiting[]> {
+    const parts = [batch];
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      this.rejectLate(part);
+      const run = part.length === 0 ? [] : await this.runPart(part, lockMs);
+      if (run === "waits") return [...part, ...parts.flat()];
+      if (Array.isArray(run)) answer(part, run);
+      else parts.unshift(...this.partsOf(part, run));
     }
-    const error = this.faultOf(run.refused);
-    for (const waiting of batch) waiting.reject(error);
+    return [];
   }
 
   /** Gives each book of a batch its own queue, because another process has locked rows of one of them. The lane goes on with other books. */
@@ -169,37 +161,45 @@ export class Lane {
     this.locked.delete(book);
   }
 
-  /** Runs the next batch of a locked book. True when it waits again: while many books have a queue, turns are short, because most books may be free. */
+  /** Runs the next batch of a locked book. True when some of it goes back to the front: while many books have a queue, turns are short, because most books may be free. */
   private async runTurn(waits: Waiting[]): Promise<boolean> {
-    this.rejectLate(waits);
     const batch = waits.splice(0, this.options.batchMax);
-    const [first] = batch;
-    if (!first) return false;
     const lockMs = this.locked.size > LOCKED_BOOKS_MAX ? LOCK_MS : (this.options.bookLockMs ?? BOOK_LOCK_MS);
-    const run = await this.batches.attempt(batch, lockMs);
-    if ("outcomes" in run) answer(batch, run.outcomes);
-    else if (this.mayWait(batch, run, lockMs)) return waits.unshift(...batch) > 0; // back to the front
-    else if (batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(first.command, run)]);
-    else await this.oneByOne(batch, run, lockMs);
-    return false;
+    const waiting = await this.run(batch, lockMs);
+    waits.unshift(...waiting);
+    return waiting.length > 0;
   }
 
-  /** True when commands whose rows are locked may wait for them in the queue of their book. A key in use is told at once. */
-  private mayWait(batch: readonly Waiting[], run: Refused, lockMs: number): boolean {
-    if (!isLocked(run) || lockMs !== LOCK_MS || this.options.inFlight > 1) return false;
-    return batch.every(({ command }) => command.onLocked?.(run.failed ?? "") === undefined);
+  /** The halves of a batch that failed; its single commands where it waited for a lock, because every half with the locked row would wait again. */
+  private partsOf(batch: readonly Waiting[], run: Refused): Waiting[][] {
+    const [commands, lane] = [batch.length, this.options.name];
+    this.parts.log.debug({ err: run.refused, lane, commands }, "batch refused, running it in parts");
+    const length = isLocked(run) ? 1 : Math.ceil(commands / 2);
+    const begins = Array.from({ length: Math.ceil(commands / length) }, (_, place) => place * length);
+    return begins.map((begin) => batch.slice(begin, begin + length));
   }
 
-  /** Runs one command. Undefined when its rows are locked and it may wait for them. */
-  private async alone(waiting: Waiting, lockMs: number): Promise<Outcome | undefined> {
+  /** Gives the outcomes of commands that run together; "waits" when they wait for locked rows; how several failed, if none of them is written. */
+  private async runPart(part: readonly Waiting[], lockMs: number): Promise<Outcome[] | "waits" | Refused> {
     for (let round = 1; ; round++) {
-      const run = await this.batches.attempt([waiting], lockMs);
-      if ("outcomes" in run) return run.outcomes[0];
-      if (this.mayWait([waiting], run, lockMs)) return undefined;
-      if (isLocked(run)) return this.lockedOut(waiting.command, run);
-      if (!run.isUnwritten || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
-      if (round === ROUNDS_MAX) return { error: unavailable(run.refused) };
+      const run = await this.batches.attempt(part, lockMs);
+      if ("outcomes" in run) return run.outcomes;
+      if (this.mayWait(part, run, lockMs)) return "waits";
+      if (run.isUnwritten && part.length > 1) return run;
+      if (isLocked(run)) return Promise.all(part.map(({ command }) => this.lockedOut(command, run)));
+      const isLost = run.isUnwritten && isRaceLost(run.refused);
+      if (isLost && round < ROUNDS_MAX) continue;
+      const error = isLost ? unavailable(run.refused) : this.faultOf(run.refused);
+      return part.map(() => ({ error }));
     }
+  }
+
+  /** True when commands whose rows are locked wait for them in the queue of their book. There a key in use is told at once. */
+  private mayWait(part: readonly Waiting[], run: Refused, lockMs: number): boolean {
+    if (!isLocked(run) || lockMs !== LOCK_MS || this.options.inFlight > 1) return false;
+    const isInQueue = part.every(({ command }) => this.locked.has(nameOf(command.book)));
+    const isTold = part.some(({ command }) => command.onLocked?.(run.failed ?? "") !== undefined);
+    return !isTold || (part.length > 1 && !isInQueue);
   }
 
   /** Rejects a command whose rows another process keeps locked. What loading its needs writes, its nonce, is committed before the caller learns of it. */
