@@ -47,7 +47,7 @@ export interface ProgressRow extends Row {
   counted_to: Position | null;
   /** Position where the next step ends. */
   next: Position;
-  /** True when the step has events, or the position was not saved for QUIET_SECONDS. */
+  /** True when the step has events, or the position was not saved for QUIET_SECONDS; never while a transaction that stays open holds it back. */
   is_due: boolean;
   /** True when there are more events after the step. */
   has_more: boolean;
@@ -57,10 +57,10 @@ export interface ProgressRow extends Row {
 export const selectProgress: Statement = {
   name: "progress of the roll-up",
   text: `select r.counted_to::text, coalesce(s.next, h.watermark)::text as next, s.next is not null as has_more,
-  r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
+  r.counted_to < h.watermark and (r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
     select from events e
     where e.xact >= r.counted_to and e.xact < h.watermark
-  ) as is_due
+  )) as is_due
 from (select ${WATERMARK} as watermark) h
 left join roll_ups r on r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.watermark
 left join lateral (

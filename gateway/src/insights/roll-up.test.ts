@@ -1,7 +1,7 @@
 // Goal: every payment that comes to its end is counted once, whatever commits late, works at the same time, dies on the way or is restored
 // elsewhere. Method: payments through the API and transactions held open by hand, counted step by step; the count beside one made anew.
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { allCounted } from "../../test/counted.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
@@ -9,7 +9,7 @@ import { createLog } from "../ground/log.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import type { Database } from "../store/database.ts";
-import { countCommitted, rebuild } from "./roll-up.ts";
+import { countCommitted, rebuild, rollUpAge } from "./roll-up.ts";
 import { countStep, selectProgress } from "./roll-up.sql.ts";
 
 let service: TestService;
@@ -117,6 +117,27 @@ select merchant_id, environment, gen_random_uuid(), 'payment.canceled', payment_
   }
   await allCounted(database);
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ canceled IDR 4 600000 4200$/)]);
+});
+
+test("its age grows while a transaction that stays open holds it back, and not at rest", async () => {
+  const grow = "update roll_ups set counted_at = counted_at - interval '90 s'";
+  const open = new pg.Client({ connectionString: service.database.ownerUrl });
+  await open.connect();
+  try {
+    await open.query("begin");
+    await open.query("select pg_current_xact_id()");
+    await rebuild(database);
+    await countCommitted(database, log); // up to the open transaction, if it is the oldest
+    await asOwner(service.database, (owner) => owner.query(grow));
+    await countCommitted(database, log);
+    expect(await rollUpAge(database)).toBeGreaterThanOrEqual(90);
+  } finally {
+    await open.end();
+  }
+  await vi.waitFor(async () => {
+    await countCommitted(database, log);
+    expect(await rollUpAge(database)).toBeLessThan(90);
+  }, 30_000);
 });
 
 test("many workers at once, and one that is killed in the middle, count each once", async () => {
