@@ -5,9 +5,9 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
-import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND } from "../ground/clock.ts";
 import { type Scope, scopes } from "../merchants/directory.ts";
 
@@ -254,6 +254,24 @@ test("of two live credentials one is revoked: within a second everywhere, and th
   }
   expect(outcome(await second.get("/v1/balances"))).toBe("200");
   expect(outcome(await at(other, second).get("/v1/balances"))).toBe("200");
+});
+
+test("a key that a standby lacks which took over is unknown in every process; the other lives on", async () => {
+  const { client: first, merchantId } = await service.merchant();
+  const second = await service.client(merchantId);
+  for (const by of [first, second, at(other, first), at(other, second)])
+    expect(outcome(await by.get("/v1/balances"))).toBe("200");
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("delete from credentials where client_id = $1", [second.credentials.client_id]);
+    await owner.query("update settings_epoch set epoch = epoch - 1");
+    await owner.query("commit");
+  });
+  await vi.waitFor(async () => {
+    for (const by of [second, at(other, second)])
+      expect(outcome(await by.get("/v1/balances"))).toBe("401 CLIENT_NOT_FOUND");
+  }, 20_000);
+  for (const by of [first, at(other, first)]) expect(outcome(await by.get("/v1/balances"))).toBe("200");
 });
 
 const calls: [Scope, "GET" | "POST", string, Record<string, unknown>?][] = [

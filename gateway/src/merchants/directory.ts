@@ -242,9 +242,8 @@ export class Directory {
   }
 
   private async forgetChanged(since: bigint): Promise<void> {
+    if (since < 0n) for (const merchantId of this.merchants.keys()) this.forget(merchantId);
     const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>(selectChanged(since));
-    // The first call lists every merchant, but nothing is cached yet.
-    if (since < 0n) return;
     for (const row of rows) {
       const merchantId = idOf("merchant", row.merchant_id);
       if (this.loading.has(merchantId)) this.changed.set(merchantId, row.epoch);

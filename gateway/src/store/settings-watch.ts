@@ -28,7 +28,7 @@ export class SettingsWatch {
     this.log = log;
   }
 
-  /** Calls `listener` with the last epoch seen whenever there is a newer one. */
+  /** Calls `listener` with the last epoch seen whenever there is another one; with -1 when anything may differ from what was seen. */
   subscribe(listener: (since: bigint) => Promise<void>): void {
     this.listeners.push(listener);
   }
@@ -73,6 +73,7 @@ export class SettingsWatch {
       text: "select epoch from settings_epoch",
     });
     const epoch = row?.epoch ?? 0n;
+    if (epoch < this.epoch) this.epoch = -1n; // that of a standby which took over without the newest changes
     if (epoch !== this.epoch) {
       for (const listener of this.listeners) await listener(this.epoch);
       this.epoch = epoch;
