@@ -201,11 +201,14 @@ where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}
   and p.paid_at >= coalesce((select h.forgotten_before from retention_watermarks h where ${inBook("h")}), '-infinity')`,
 );
 
-/** Finds the first `payment.succeeded` event of a page whose payment does not exist, is not paid, or was paid at another time. */
+/** Finds the first `payment.succeeded` event of a page whose payment does not exist, is not paid, was paid at another time, or is of another amount. */
 export const eventsUnfounded = firstOf(
   "payments of events",
   `select e.event_id as id, case
     when p.payment_id is null then format('event %s says that payment %s succeeded; it did not then', e.event_id, e.subject_id)
+    when 0 in (strpos(e.body, format('"amount_minor":%s,', p.amount_minor)), strpos(e.body, format('"fee_minor":%s,', p.fee_minor)),
+      strpos(e.body, format('"currency":"%s",', p.currency)))
+      then format('event %s does not say that payment %s brought %s %s less %s', e.event_id, e.subject_id, p.amount_minor, p.currency, p.fee_minor)
   end as wrong
 from events e
 left join payments p on ${inBook("p")} and p.payment_id = e.subject_id and p.status in ${paid} and p.paid_at = e.created_at

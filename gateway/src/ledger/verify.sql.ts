@@ -140,6 +140,10 @@ export interface Claim {
   ownerId: string;
 }
 
+/** SQL: the status of a journal's row, if there is one of the journal's group. */
+const statusOf = (owner: Owner, group: string): string =>
+  `when '${owner}' then (select o.status::text from ${owner}s o where ${inBook("o")} and o.${owner}_id = g.id and o.${group} = g.group_id)`;
+
 /** Finds the first journal of a page whose row does not exist or is not in the state that the kind requires. No row ever leaves those states. */
 export function journalsUnfounded(book: Book, claims: readonly Claim[]): Statement {
   return {
@@ -149,21 +153,11 @@ export function journalsUnfounded(book: Book, claims: readonly Claim[]): Stateme
 from unnest($3::bigint[], $4::text[], $5::uuid[], $6::text[], $7::uuid[]) as g(seq, kind, group_id, owner, id)
 cross join lateral (
   select case g.owner
-    when 'payment' then (
-      select p.status::text from payments p where ${inBook("p")} and p.payment_id = g.id and g.group_id = g.id
-    )
-    when 'refund' then (
-      select r.status::text from refunds r where ${inBook("r")} and r.refund_id = g.id and r.payment_id = g.group_id
-    )
-    when 'dispute' then (
-      select d.status::text from disputes d where ${inBook("d")} and d.dispute_id = g.id and d.payment_id = g.group_id
-    )
-    when 'settlement' then (
-      select s.status::text from settlements s where ${inBook("s")} and s.settlement_id = g.id and g.group_id = g.id
-    )
-    when 'receipt' then (
-      select c.status from receipts c where ${inBook("c")} and c.receipt_id = g.id and c.payment_id = g.group_id
-    )
+    ${statusOf("payment", "payment_id")}
+    ${statusOf("refund", "payment_id")}
+    ${statusOf("dispute", "payment_id")}
+    ${statusOf("settlement", "settlement_id")}
+    ${statusOf("receipt", "payment_id")}
   end as status
   offset 0 -- or the planner writes the look-ups out again for every use of the status
 ) o
@@ -193,12 +187,18 @@ limit 1`,
   };
 }
 
-/** Compares the head of a book, which the next journal continues, with the newest journal. */
+/** Compares the head of a book, which the next journal continues, with the newest journal, the outermost entries, and the list of books. */
 export function selectHeadMismatch(book: Book): Statement {
   return {
     name: "verify: head",
-    text: `select format('the head of the book is journal %s with hash %s; the newest is journal %s with hash %s',
-  h.seq, encode(h.hash, 'hex'), n.seq, encode(n.hash, 'hex')) as wrong
+    text: `select case
+    when (h.seq, h.hash) <> (n.seq, n.hash)
+      then format('the head of the book is journal %s with hash %s; the newest is journal %s with hash %s',
+        h.seq, encode(h.hash, 'hex'), n.seq, encode(n.hash, 'hex'))
+    when e.last > n.seq or e.first < 1
+      then format('there are entries of journal %s, which is not there', case when e.last > n.seq then e.last else e.first end)
+    when b.merchant_id is null then 'the book has a head and is not there itself'
+  end as wrong
 from book_heads h
 cross join lateral (
   select j.seq, j.hash from journals j where ${inBook("j")}
@@ -207,7 +207,9 @@ cross join lateral (
   order by seq desc
   limit 1
 ) n
-where ${inBook("h")} and (h.seq, h.hash) <> (n.seq, n.hash)`,
+cross join (select min(e.seq) as first, max(e.seq) as last from entries e where ${inBook("e")}) e
+left join books b on ${inBook("b")}
+where ${inBook("h")}`,
     values: [...bookValues(book)],
   };
 }

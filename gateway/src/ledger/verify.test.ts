@@ -199,6 +199,9 @@ const falsifications: Falsification[] = [
   ["a balance", () => `update balances set credit_minor = credit_minor + 1 where merchant_id = ${busy.book.merchantId} and account = 'merchant:held'`, () => "the balance of merchant:held IDR is kept as"],
   ["the head's hash", () => `update book_heads set hash = sha256('x') where merchant_id = ${busy.book.merchantId}`, () => `the head of the book is journal `],
   ["a journal beyond the head", () => `insert into journals select merchant_id, environment, seq + 1000, gen_random_uuid(), group_id, kind, operation_key || 'x', posted_at, prev_hash, hash from journals where merchant_id = ${busy.book.merchantId} and seq = 4`, () => `the newest is journal 1004 with hash`],
+  ["entries of a journal to come", () => copyOf("entries", "merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor", "merchant_id, environment, seq + 1000, line, account, currency, amount_minor, balance_after_minor", `merchant_id = ${busy.book.merchantId} and seq = 4`), () => "there are entries of journal 1004, which is not there"],
+  ["entries before the first journal", () => copyOf("entries", "merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor", "merchant_id, environment, seq - 4, line, account, currency, amount_minor, balance_after_minor", `merchant_id = ${busy.book.merchantId} and seq = 4`), () => "there are entries of journal 0, which is not there"],
+  ["a book less", () => `delete from books where merchant_id = ${busy.book.merchantId} and environment = 'sandbox'`, () => "the book has a head and is not there itself"],
   // payments
   ["what a dispute took", () => paymentRow("lost_minor = 0", busy.losing), () => `payment ${busy.losing} keeps 0 as lost; its disputes took 1000000`],
   ["a payment's amount", () => paymentRow("amount_minor = amount_minor + 1", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
@@ -274,6 +277,8 @@ const falsifications: Falsification[] = [
   ["an event of another type", () => `update events set type = 'payment.failed' where ${eventOf(busy.partly)}`, () => `payment ${busy.partly} is partially_refunded and has 0 events payment.succeeded`],
   ["an event twice", () => copyOf("events", eventColumns, eventColumns.replace("event_id", "overlay(event_id::text placing '000000000000' from 25)::uuid"), eventOf(busy.plain)), () => `payment ${busy.plain} is succeeded and has 2 events payment.succeeded`],
   ["an event twice, once later", () => copyOf("events", eventColumns, eventColumns.replace("event_id", lateEvent), eventOf(busy.plain)), () => `event ${lateEvent} says that payment ${busy.plain} succeeded; it did not then`],
+  ["an event's amount", () => `update events set body = replace(body, '"amount_minor":1000000', '"amount_minor":1000001') where ${eventOf(busy.plain)}`, () => `does not say that payment ${busy.plain} brought 1000000 IDR less`],
+  ["an event's fee", () => `update events set body = replace(body, '"fee_minor":', '"fee_minor":1') where ${eventOf(busy.plain)}`, () => `does not say that payment ${busy.plain} brought 1000000 IDR less`],
   ["an event of a success that never was", () => `update events set type = 'payment.succeeded' where subject_id = ${busy.canceled} and type = 'payment.canceled'`, () => `says that payment ${busy.canceled} succeeded; it did not then`],
 ]; // prettier-ignore
 

@@ -153,8 +153,8 @@ async function rowsWrong(database: Database, book: Book, pages: Pages): Promise<
 
 /** The message of a statement that found a wrong row, with UUIDs turned into identities as the API shows them. */
 async function firstWrong(database: Database, statement: Statement): Promise<string | undefined> {
-  const [row] = await database.query<{ wrong: string }>(statement);
-  return row?.wrong.replaceAll(
+  const [row] = await database.query<{ wrong: string | null }>(statement);
+  return row?.wrong?.replaceAll(
     /\b(payment|refund|dispute|settlement|receipt|event) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g,
     (_, kind: IdKind, uuid: string) => `${kind} ${idOf(kind, uuid)}`,
   );
@@ -266,14 +266,9 @@ class Replay {
   }
 
   /** Compares the computed totals with those that the database keeps; gives a message for the first difference. */
-  compare(
-    totals: { account: string | null; currency: string; debit_minor: bigint; credit_minor: bigint }[],
-  ): string | undefined {
-    const kept = new Map(
-      totals
-        .filter((row) => row.account !== null)
-        .map((row): [string, typeof row] => [`${row.account} ${row.currency}`, row]),
-    );
+  compare(totals: readonly BalanceRow[]): string | undefined {
+    const moved = totals.filter(({ account }) => account !== null);
+    const kept = new Map(moved.map((row) => [`${row.account} ${row.currency}`, row]));
     const names = new Set([...kept.keys(), ...this.debits.keys(), ...this.credits.keys()]);
     for (const name of names) {
       const debit = this.debits.get(name) ?? 0n;

@@ -20,11 +20,11 @@ where merchant_id = $1::uuid and environment = any('{sandbox,production}'::envir
   return (merchantId, id) => ({ name: `select one of ${table}`, text, values: [uuidOf(merchantId), uuidOf(id)] });
 }
 
-/** Lists all books, or those of one merchant or environment when given. */
+/** Lists all books, or those of one merchant or environment when given; one that has balances and is not there itself, too. */
 export function selectBooks(merchantId: string | undefined, environment: string | undefined): Statement {
   return {
     text: `select merchant_id, environment
-from books
+from (select merchant_id, environment from books union select merchant_id, environment from balances) b
 where ($1::uuid is null or merchant_id = $1::uuid) and ($2::text is null or environment = $2::environment)
 order by merchant_id, environment`,
     values: [uuidOrNull(merchantId), environment ?? null],
