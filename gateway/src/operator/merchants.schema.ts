@@ -42,7 +42,7 @@ export const signatureField = z.enum(signatureDemands).meta({
   description: "Which signatures prove its requests: `any`, or those of RFC 9421 (HTTP Message Signatures) alone.",
 });
 export const scopeField = z.enum(scopes).meta({ id: "Scope", description: "What a credential may do." });
-const webhookSecret = z.string().meta({ description: "Shown this once.", examples: [exampleWebhookSecret] });
+const webhookSecret = z.string().meta({ description: "As it is now.", examples: [exampleWebhookSecret] });
 
 export const createMerchantSchema = z
   .strictObject({ name: displayName(120).meta({ description: "As payers see it.", examples: ["Toko Melati"] }) })
@@ -104,7 +104,7 @@ export const merchantSchema = z
   .meta({ id: "Merchant", description: "A merchant and its settings.", examples: [exampleMerchant] });
 const webhookSecretsSchema = z
   .strictObject({ sandbox: webhookSecret, production: webhookSecret })
-  .meta({ id: "WebhookSecrets", description: "The secret of each book, shown this once." });
+  .meta({ id: "WebhookSecrets", description: "The secret of each book. Registering an address shows it again." });
 export const createdMerchantSchema = merchantSchema.extend({ webhook_secrets: webhookSecretsSchema }).meta({
   id: "CreatedMerchant",
   description: "A merchant and the secrets of its webhooks.",

@@ -5,6 +5,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR_TOKEN, type TestService, startService } from "../../test/kit.ts";
 import { type OperatorRole, operatorRoles } from "../people/operator-roles.ts";
 
+interface Shown {
+  schema: { $ref?: string };
+}
+
 interface Operation {
   operationId: string;
   method: string;
@@ -66,6 +70,27 @@ test("every operation is open to exactly the roles that the guide says", async (
       else expect(status, name).toBe(403);
     }
   }
+});
+
+test("the guide for the night names each call that shows a secret of a merchant: of an operator who leaves they are changed", () => {
+  const night = readFileSync(new URL("../../../docs/guides/on-call.md", import.meta.url), "utf8");
+  const { paths, components } = JSON.parse(service.app.operatorContract) as {
+    paths: Record<string, Record<string, { responses?: Record<string, { content?: Record<string, Shown> }> }>>;
+    components: { schemas: Record<string, { properties?: Record<string, unknown> }> };
+  };
+  const ofMerchants = Object.entries(paths).filter(([path]) => path.startsWith("/ops/v1/merchants"));
+  const showing = ofMerchants.flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { responses = {} }]) =>
+        Object.values(responses).some(({ content }) => {
+          const name = content?.["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
+          return Object.keys(components.schemas[name]?.properties ?? {}).some((field) => /secret/.test(field));
+        }),
+      )
+      .map(([method]) => `\`${method.toUpperCase()} ${path.replace("/ops/v1", "").replace("/merchants/{id}", "…")}\``),
+  );
+  expect(showing.length).toBeGreaterThan(3);
+  expect(showing.filter((call) => !night.includes(call))).toEqual([]);
 });
 
 test("support can hand out no token, let nobody in and move no money, whatever the guide says", () => {

@@ -24,7 +24,7 @@ const rotateSchema = z
 const rotatedSchema = z
   .strictObject({
     environment: environmentField,
-    webhook_secret: z.string().meta({ description: "Shown this once." }),
+    webhook_secret: z.string().meta({ description: "Registering an address shows it again." }),
   })
   .meta({
     id: "RotatedWebhookSecret",

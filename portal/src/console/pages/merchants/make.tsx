@@ -1,4 +1,4 @@
-// Making a merchant: its name, and then what signs its webhooks, shown this once.
+// Making a merchant: its name, and then what signs its webhooks.
 import { useAction } from "../../../api/action.ts";
 import { ButtonLink } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -19,8 +19,8 @@ export function MakeMerchant({ close }: { close: () => void }) {
       {made ? (
         <div className="space-y-4">
           <p>
-            These secrets sign what is sent to its webhooks. <strong>They are shown only once.</strong> Give them to the
-            merchant, and keep no copy.
+            These secrets sign what is sent to its webhooks.{" "}
+            <strong>Give them to the merchant, and keep no copy.</strong>
           </p>
           <Secret label="Webhook secret of the sandbox" text={made.webhook_secrets.sandbox} />
           <Secret label="Webhook secret of production" text={made.webhook_secrets.production} />

@@ -150,7 +150,7 @@ function Told({ secret, close, children }: { secret: string; close: () => void; 
   return (
     <div className="space-y-4">
       <p>
-        {children} <strong>The secret is shown only once.</strong>
+        {children} <strong>Give the secret to the merchant, and keep no copy.</strong>
       </p>
       <Secret label="Webhook secret" text={secret} />
       <Button onClick={close}>I have kept it</Button>
