@@ -7,6 +7,7 @@ import { alsoIn } from "../../test/currencies.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { merchantWith } from "../../test/given.ts";
 import { type TestService, asOwner, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { slowness } from "../../test/slowness.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { exampleOf } from "../http/shapes.ts";
@@ -517,6 +518,26 @@ test.each([
   expect(warn).not.toHaveBeenCalled();
   expect((await list(client)).data).toMatchObject([{ uuid, status }]);
   await database.end();
+});
+
+test("a suspended merchant is paid out all the same, unless its wallet is frozen as well", async () => {
+  const suspendedWith = async (change: object): Promise<string> => {
+    const { client, merchantId } = await service.merchant();
+    await paid(client);
+    await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: true, ...change });
+    expect(codeOf(await client.get("/v1/settlements"))).toBe("MERCHANT_SUSPENDED");
+    const week = "update books set clock_offset_seconds = 7 * 86400 where merchant_id = $1 and environment = 'sandbox'";
+    await asOwner(service.database, (owner) => owner.query(week, [uuidOf(merchantId)]));
+    return merchantId;
+  };
+  const frozen = await suspendedWith({ wallet_frozen: { IDR: true } });
+  const open = await suspendedWith({});
+  const statuses = async (merchantId: string): Promise<string[]> => {
+    const { data } = await service.operate("GET", `/merchants/${merchantId}/books/sandbox/settlements`);
+    return data.map(({ status }: { status: string }) => status);
+  };
+  await expect.poll(() => statuses(open), { timeout: 20_000 * slowness() }).toEqual(["paid"]);
+  expect(await statuses(frozen)).toEqual([]);
 });
 
 test("one long step of the clock ends like many short ones", async () => {
