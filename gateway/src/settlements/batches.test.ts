@@ -1,5 +1,6 @@
 // Goal: everything that is due goes into one batch, is paid or returned once, and every batch adds up. Method: the pure commands over items
 // that wait; the choice itself by table.
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOW, type Given, type Then, given, merchantWith, ownerWith, row } from "../../test/given.ts";
@@ -103,6 +104,13 @@ describe("with more than a batch looks at", () => {
   test("it waits, where all that waits is less", () => {
     expect(unsettled({ IDR: many }, least - 1n).when(runNow(withMinimum)).answer).toEqual([]);
     expect(unsettled({ IDR: many.slice(1) }, 1_000_000n).when(runNow(withMinimum)).answer).toEqual([]);
+  });
+
+  test("the interface says how many that is", () => {
+    const text = readFileSync(new URL("../../../docs/interface.md", import.meta.url), "utf8").replaceAll("\n", " ");
+    const most = ITEMS_MAX.toLocaleString("en-US");
+    expect(text).toContain(`A run with more than ${most} payments, refunds or lost disputes of a currency`);
+    expect(text).toContain(`Of more than ${most} payments the oldest are taken`);
   });
 
   test("payments whose fee takes all of them are looked at besides", () => {
