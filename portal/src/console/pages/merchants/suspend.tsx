@@ -35,8 +35,8 @@ export function Suspend({ of: { merchant_id: id, name, suspended } }: { of: Merc
           ) : (
             <p>
               <strong>It can no longer take payments.</strong> Within a second, every signed request from it is answered
-              with 403, in the sandbox and in production. Payments that a payer already has can still be completed; its
-              books stay.
+              with 403, in the sandbox and in production. Payments that a payer already has can still be completed, and
+              payouts go on until you freeze its wallet.
             </p>
           )}
         </Confirm>
