@@ -75,8 +75,11 @@ export interface Payment extends PaymentSummary {
   cancelReason: string | undefined;
 }
 
-function amounts(payment: PaymentSummary): Record<string, unknown> {
+/** The fields with which every view of a payment begins. */
+function head(payment: PaymentSummary): Record<string, unknown> {
   return {
+    reference: payment.reference,
+    status: payment.status,
     amount_minor: wireAmount(payment.amountMinor),
     currency: payment.currency,
     exponent: exponentOf(payment.currency),
@@ -99,9 +102,7 @@ function linkField({ link }: PaymentSummary): Record<string, unknown> {
 /** The answer to a creation (interface 4.2). `checkoutUrl`: address of the page where the payer pays. */
 export function createdView(payment: Payment, checkoutUrl: string): Record<string, unknown> {
   return {
-    reference: payment.reference,
-    status: payment.status,
-    ...amounts(payment),
+    ...head(payment),
     refunded_minor: wireAmount(payment.refundedMinor),
     payment_method: payment.method,
     reference_id: payment.referenceId,
@@ -145,9 +146,7 @@ export function statusView(
   checkoutUrl?: string,
 ): Record<string, unknown> {
   return {
-    reference: payment.reference,
-    status: payment.status,
-    ...amounts(payment),
+    ...head(payment),
     refunded_minor: wireAmount(payment.refundedMinor),
     payment_method: payment.method,
     reference_id: payment.referenceId,
@@ -174,9 +173,7 @@ export function statusView(
 /** Interface 6.2: the data of payment events. */
 export function eventView(payment: Payment): Record<string, unknown> {
   return {
-    reference: payment.reference,
-    status: payment.status,
-    ...amounts(payment),
+    ...head(payment),
     payment_method: payment.method,
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,

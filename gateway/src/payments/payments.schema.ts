@@ -178,7 +178,10 @@ export const listQuerySchema = z.strictObject({
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
 
-const amounts = {
+/** The fields with which every payment begins. */
+const head = {
+  reference: identity("payment"),
+  status: paymentStatus,
   amount_minor: amountMinor,
   currency: currencyCode,
   exponent: exponentField,
@@ -278,9 +281,7 @@ const riskSchema = z
 
 export const createdPaymentSchema = z
   .strictObject({
-    reference: identity("payment"),
-    status: paymentStatus,
-    ...amounts,
+    ...head,
     refunded_minor: refundedMinor,
     payment_method: paymentMethodSchema,
     reference_id: orderIdentity,
@@ -324,9 +325,7 @@ const paymentSettlementSchema = z
 
 export const paymentStatusSchema = z
   .strictObject({
-    reference: identity("payment"),
-    status: paymentStatus,
-    ...amounts,
+    ...head,
     refunded_minor: refundedMinor,
     payment_method: paymentMethodSchema,
     reference_id: orderIdentity,
@@ -362,9 +361,7 @@ export const canceledPaymentSchema = z
 
 export const paymentEventSchema = z
   .strictObject({
-    reference: identity("payment"),
-    status: paymentStatus,
-    ...amounts,
+    ...head,
     payment_method: paymentMethodSchema,
     reference_id: orderIdentity,
     gateway_code: gatewayCode,
