@@ -340,6 +340,19 @@ values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
   expect(outcome(await create(body, key))).toBe("201");
 });
 
+test("a table that is locked as a whole, as by a migration, is not told as a request in progress", async () => {
+  const body = paymentBody();
+  const key = newKey();
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("lock table idempotency_keys in exclusive mode");
+    expect(outcome(await create(body, key))).toBe("503 SERVICE_UNAVAILABLE");
+    await owner.query("rollback");
+  });
+  expect(await stored(client, body.reference_id)).toBe(0);
+  expect(outcome(await create(body, key))).toBe("201");
+});
+
 test("the database keeps a key's request and its answer for 72 hours", async () => {
   const key = newKey();
   await create(paymentBody(), key);

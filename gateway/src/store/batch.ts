@@ -49,6 +49,11 @@ export function isLocked({ refused, isUnwritten }: Refused): boolean {
   return isUnwritten && sqlState(refused) === "55P03";
 }
 
+/** The table of which another process has locked a row; "" when it has locked all of it. In each language PostgreSQL says where the row is. */
+export function tableOfLockedRow({ refused, failed = "" }: Refused): string {
+  return /\(\d+,\d+\)/.test(String((refused as { where?: unknown }).where)) ? failed : "";
+}
+
 /** A batch waits this long for a row that another process has locked. With the second try, a key in use is reported within 200 ms. */
 export const LOCK_MS = 90;
 

@@ -33,6 +33,6 @@ export interface Command<Answer> {
   execute(set: WorkingSet, moment: Moment): Answer;
   /** Called after a COMMIT whose outcome is unknown: gives the answer if the database has it. Throws the `Fault` to answer instead. */
   recall?(): Promise<Answer | undefined>;
-  /** The fault when another process keeps rows of this table locked; SERVICE_UNAVAILABLE when absent or undefined. */
+  /** The fault when another process keeps a row of this table locked; SERVICE_UNAVAILABLE when absent or undefined. */
   onLocked?: (table: string) => Fault | undefined;
 }

@@ -3,7 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault, unavailable } from "../ground/fault.ts";
 import { noTracing } from "../ground/tracing.ts";
-import { type BatchParts, Batches, LOCK_MS, type Outcome, type Refused, type Traced, isLocked } from "./batch.ts";
+import { Batches, LOCK_MS, isLocked, tableOfLockedRow } from "./batch.ts";
+import type { BatchParts, Outcome, Refused, Traced } from "./batch.ts";
 import { type Command, nameOf } from "./command.ts";
 import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts";
 import { commandSpan, endingWith } from "./lane-spans.ts";
@@ -198,13 +199,13 @@ export class Lane {
   private mayWait(part: readonly Waiting[], run: Refused, lockMs: number): boolean {
     if (!isLocked(run) || lockMs !== LOCK_MS || this.options.inFlight > 1) return false;
     const isInQueue = part.every(({ command }) => this.locked.has(nameOf(command.book)));
-    const isTold = part.some(({ command }) => command.onLocked?.(run.failed ?? "") !== undefined);
+    const isTold = part.some(({ command }) => command.onLocked?.(tableOfLockedRow(run)) !== undefined);
     return !isTold || (part.length > 1 && !isInQueue);
   }
 
   /** Rejects a command whose rows another process keeps locked. What loading its needs writes, its nonce, is committed before the caller learns of it. */
-  private async lockedOut(command: Command<unknown>, { refused, failed }: Refused): Promise<Outcome> {
-    const fault = command.onLocked?.(failed ?? "") ?? unavailable(refused);
+  private async lockedOut(command: Command<unknown>, locked: Refused): Promise<Outcome> {
+    const fault = command.onLocked?.(tableOfLockedRow(locked)) ?? unavailable(locked.refused);
     const needs = command.needs.filter(({ table }) => table.writesOnLoad);
     if (needs.length === 0) return { error: fault };
     const consume: Command<unknown> = { ...command, needs, execute: () => undefined };
