@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
 
@@ -119,6 +120,48 @@ test("a double click opens a dialog, and a press beside it closes it while nothi
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+});
+
+test("Enter that is held down presses once: no form is sent that nobody has read, and no button again", async () => {
+  const { page, client, open, place } = await portal.member("owner");
+  const [reference] = await Promise.all(
+    [100_000, 900_000].map(async (amount_minor) => {
+      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
+      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      return json.reference as string;
+    }),
+  );
+  const posted: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") posted.push(new URL(request.url()).pathname);
+  });
+  /** A key that goes down again without having come up is one that is held. */
+  const hold = async (): Promise<void> => {
+    for (let times = 0; times < 3; times++) await page.keyboard.down("Enter");
+    await page.keyboard.up("Enter");
+  };
+  await open(paths.payment(place, reference ?? ""));
+  await page.getByRole("button", { name: "Refund", exact: true }).focus();
+  await page.keyboard.down("Enter");
+  const amount = page.getByLabel("Amount in IDR");
+  await amount.waitFor();
+  await expect.poll(() => amount.evaluate((field) => field === document.activeElement)).toBe(true);
+  await hold();
+  await page.getByRole("dialog").waitFor();
+  expect(posted).toEqual([]);
+  // Pressed anew, it sends.
+  await page.keyboard.press("Enter");
+  await page.getByText("The acquirer has sent the money back.").waitFor();
+  expect(posted).toEqual(["/portal/v1/refunds"]);
+
+  await open(paths.clock(place));
+  const advance = page.getByRole("button", { name: "+ 1 hour" });
+  await advance.focus();
+  await page.keyboard.down("Enter");
+  await page.getByText("1 hour", { exact: true }).waitFor();
+  await expect.poll(() => advance.getAttribute("aria-busy")).toBe(null);
+  await hold();
+  expect(posted).toEqual(["/portal/v1/refunds", "/portal/v1/sandbox/clock/advance"]);
 });
 
 test("a page that is opened while the service does not answer says so within ours, and comes when it answers again", async () => {

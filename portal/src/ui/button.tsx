@@ -1,5 +1,5 @@
 // Buttons. A pending button shows that it works, and ignores further clicks.
-import { type MouseEvent, type ReactNode, type Ref, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type ReactNode, type Ref, useRef, useState } from "react";
 import { classes } from "./classes.ts";
 import { To } from "./link.tsx";
 
@@ -69,11 +69,20 @@ export function Button({
       aria-disabled={waits || disabled || undefined}
       className={classes(shape, looks[look], className)}
       onClick={(event) => void click(event)}
+      onKeyDown={ignoreHeldEnter}
     >
       {children}
       {waits && <Spinner />}
     </button>
   );
+}
+
+/**
+ * Enter that is held down repeats itself. It presses nothing a second time: what it opened, such as the form of a refund with the amount filled in,
+ * would be sent before anybody has read it. In a text of several lines it goes on making lines.
+ */
+export function ignoreHeldEnter(event: KeyboardEvent): void {
+  if (event.repeat && event.key === "Enter" && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault();
 }
 
 /** A link with the look of a button. */

@@ -1,7 +1,7 @@
 // Forms: typed values survive errors, and faults are shown at their fields, before and after sending.
 import { type FormEvent, type ReactNode, createContext, use, useEffect, useId, useRef, useState } from "react";
 import type { ApiError } from "../api/error.ts";
-import { Button, type ButtonLook } from "./button.tsx";
+import { Button, type ButtonLook, ignoreHeldEnter } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
 import { typedMark } from "./typed.ts";
 
@@ -85,7 +85,14 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
   };
   return (
     <Context value={form}>
-      <form ref={element} noValidate onSubmit={submit} className="space-y-4" {...typedMark(isTyped)}>
+      <form
+        ref={element}
+        noValidate
+        onSubmit={submit}
+        onKeyDown={ignoreHeldEnter}
+        className="space-y-4"
+        {...typedMark(isTyped)}
+      >
         {children}
       </form>
     </Context>
