@@ -7,7 +7,6 @@ import { createRoot } from "react-dom/client";
 import { onBehalfOf, onSignedOut } from "./api/client.ts";
 import { asApiError } from "./api/error.ts";
 import { type SessionView, sessionQuery } from "./api/session.ts";
-import { hasTyped } from "./ui/typed.ts";
 import "./styles.css";
 
 const queries = new QueryClient({
@@ -22,11 +21,9 @@ const queries = new QueryClient({
   },
 });
 
-// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in; or it keeps the page, where something is typed.
-onSignedOut(() => {
-  const { queryKey } = sessionQuery;
-  void (hasTyped() ? queries.invalidateQueries({ queryKey }) : queries.resetQueries({ queryKey }));
-});
+// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in, or keeps the page where something would be lost. The page
+// stays until then: a question that was under way while a proof renewed the session is refused, and the session is good.
+onSignedOut(() => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }));
 
 onBehalfOf(() => queries.getQueryData<SessionView>(sessionQuery.queryKey)?.person.person_id);
 

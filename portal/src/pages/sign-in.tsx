@@ -32,7 +32,8 @@ export function Page() {
   const next = useNext();
   if (welcomed) return <Welcome session={welcomed} next={next} />;
   if (link.pending) return <Guest title="Signing you in …">{null}</Guest>;
-  if (session.data && !link.error) return <Onward to={next} />;
+  // What is known of a session that has ended stays in the cache, beside the refusal.
+  if (session.isSuccess && !link.error) return <Onward to={next} />;
   return (
     <Guest title="Sign in">
       {link.error && <LinkFailed link={link} />}

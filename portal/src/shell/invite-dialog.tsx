@@ -5,6 +5,7 @@ import { Button } from "../ui/button.tsx";
 import { Code } from "../ui/code.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, Submit, TextField } from "../ui/form.tsx";
+import { Once } from "../ui/once.tsx";
 import { TimeFromNow } from "../ui/time.tsx";
 
 interface Invited<Role extends string> {
@@ -42,7 +43,7 @@ export function InviteDialog<Role extends string>(props: Props<Role>) {
   return (
     <Dialog open onClose={close} title={made ? "The invitation is made" : title}>
       {made ? (
-        <div className="space-y-4">
+        <Once>
           <p>
             {made.mailed === true
               ? `An e-mail with this link is on its way to ${made.email}. If it does not arrive, send the link yourself. `
@@ -52,7 +53,7 @@ export function InviteDialog<Role extends string>(props: Props<Role>) {
           </p>
           <Code text={made.url} what="the link" wrap />
           <Button onClick={close}>Done</Button>
-        </div>
+        </Once>
       ) : (
         <Form
           values={{ role: first, email: "" }}

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { type SessionView, sessionQuery } from "../api/session.ts";
 import { ErrorFace } from "../ui/face.tsx";
-import { hasTyped } from "../ui/typed.ts";
+import { wouldLose } from "../ui/typed.ts";
 import { SignedOut } from "./signed-out.tsx";
 import { PageSkeleton } from "./states.tsx";
 import { SignInFirst } from "./sign-in-first.tsx";
@@ -12,7 +12,7 @@ export function SessionGate({ children }: { children: (session: SessionView) => 
   const session = useQuery({ ...sessionQuery, staleTime: 60_000 });
   const isOut = session.error?.status === 401;
   const isAnothers = useIsAnothers(session.data?.person.person_id);
-  if (isOut && !(session.data && hasTyped())) return <SignInFirst />;
+  if (isOut && !(session.data && wouldLose())) return <SignInFirst />;
   if (session.data && !isAnothers) {
     return (
       <>

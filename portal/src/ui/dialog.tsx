@@ -5,7 +5,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/error.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
-import { hasTyped } from "./typed.ts";
+import { hasTyped, isShownOnce } from "./typed.ts";
 
 interface Props {
   open: boolean;
@@ -23,10 +23,12 @@ export function Dialog({ open, onClose, title, children, wide = false }: Props) 
     popup.current?.querySelector<HTMLElement>("input:not([type=file]),select,textarea") ?? true;
   const change = (to: boolean, { reason, event }: Base.Root.ChangeEventDetails): void => {
     // A press beside the dialog does not throw away what was typed; nor is the second half of a double click, which opened it, such a press.
-    const isStray = hasTyped(popup.current ?? undefined) || (event instanceof UIEvent && event.detail > 1);
+    const inside = popup.current ?? document;
+    const isStray = hasTyped(inside) || (event instanceof UIEvent && event.detail > 1);
     // What was sent is waited for: closed, the dialog could not say that it failed, and one would send it again under another key.
-    const isSending = Boolean(popup.current?.querySelector('button[aria-busy="true"]'));
-    if (!to && !isSending && !(reason === "outside-press" && isStray)) onClose();
+    const isSending = inside.querySelector('button[aria-busy="true"]') !== null;
+    const isKept = isShownOnce(inside) && reason !== "close-press";
+    if (!to && !isSending && !isKept && !(reason === "outside-press" && isStray)) onClose();
   };
   return (
     <Base.Root open={open} onOpenChange={change}>

@@ -5,29 +5,32 @@ import { Button } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { save } from "../../ui/download.ts";
 import { ErrorNote } from "../../ui/face.tsx";
+import { Once } from "../../ui/once.tsx";
 import { Section } from "../../ui/page.tsx";
 
 export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   const text = `${codes.join("\n")}\n`;
   return (
-    <section aria-label="Your recovery codes" className="max-w-xl rounded-md border border-warn/60 bg-panel p-5">
-      <h2 className="text-base font-semibold">Keep these recovery codes</h2>
-      <p className="mt-1 text-muted">
-        They are shown only once. If you lose your phone or passkey, each code signs you in once. Keep them with your
-        papers, not on the phone.
-      </p>
-      <ol className="my-4 grid grid-cols-1 gap-x-8 gap-y-1 font-mono sm:grid-cols-2">
-        {codes.map((code) => (
-          <li key={code}>{code}</li>
-        ))}
-      </ol>
-      <div className="flex items-center gap-2">
-        <Button onClick={() => save(new Blob([text], { type: "text/plain" }), "gerbang-recovery-codes.txt")}>
-          Save as a file
-        </Button>
-        <Copy text={text} what="the recovery codes" />
-      </div>
-    </section>
+    <Once>
+      <section aria-label="Your recovery codes" className="max-w-xl rounded-md border border-warn/60 bg-panel p-5">
+        <h2 className="text-base font-semibold">Keep these recovery codes</h2>
+        <p className="mt-1 text-muted">
+          They are shown only once. If you lose your phone or passkey, each code signs you in once. Keep them with your
+          papers, not on the phone.
+        </p>
+        <ol className="my-4 grid grid-cols-1 gap-x-8 gap-y-1 font-mono sm:grid-cols-2">
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ol>
+        <div className="flex items-center gap-2">
+          <Button onClick={() => save(new Blob([text], { type: "text/plain" }), "gerbang-recovery-codes.txt")}>
+            Save as a file
+          </Button>
+          <Copy text={text} what="the recovery codes" />
+        </div>
+      </section>
+    </Once>
   );
 }
 

@@ -8,6 +8,7 @@ import { Empty } from "../../../ui/empty.tsx";
 import { ChoicesField, Form, SelectField, Submit, needed } from "../../../ui/form.tsx";
 import { To } from "../../../ui/link.tsx";
 import { useCursor, useList } from "../../../ui/list.ts";
+import { Once } from "../../../ui/once.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
@@ -110,7 +111,7 @@ function Make({ id, close }: { id: string; close: () => void }) {
   return (
     <Dialog open onClose={close} title={made ? `A credential for ${made.environment}` : "Make a credential"}>
       {made ? (
-        <div className="space-y-4">
+        <Once>
           <p>
             <strong>The secret is shown only once.</strong> Send both to the merchant over a channel that nobody else
             can read.
@@ -118,7 +119,7 @@ function Make({ id, close }: { id: string; close: () => void }) {
           <Secret label="client_id" text={made.client_id} />
           <Secret label="secret" text={made.secret} />
           <Button onClick={close}>I have kept it</Button>
-        </div>
+        </Once>
       ) : (
         <Form
           values={{ environment: "sandbox", scopes: scopes.join(" "), signature: "any" }}

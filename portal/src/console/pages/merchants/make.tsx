@@ -3,6 +3,7 @@ import { useAction } from "../../../api/action.ts";
 import { ButtonLink } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Once } from "../../../ui/once.tsx";
 import { write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Secret } from "./secret.tsx";
@@ -17,7 +18,7 @@ export function MakeMerchant({ close }: { close: () => void }) {
   return (
     <Dialog open onClose={close} title={made ? `${made.name} is made` : "Make a merchant"}>
       {made ? (
-        <div className="space-y-4">
+        <Once>
           <p>
             These secrets sign what is sent to its webhooks.{" "}
             <strong>Give them to the merchant, and keep no copy.</strong>
@@ -28,7 +29,7 @@ export function MakeMerchant({ close }: { close: () => void }) {
           <ButtonLink look="primary" to={at.merchant(made.merchant_id)}>
             I have kept them
           </ButtonLink>
-        </div>
+        </Once>
       ) : (
         <Form values={{ name: "" }} action={action} onSubmit={({ name = "" }) => action.run({ name: name.trim() })}>
           <TextField

@@ -6,6 +6,7 @@ import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, SelectField, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Once } from "../../../ui/once.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
@@ -148,12 +149,12 @@ function Rotate({ id, environment, close }: Props & { close: () => void }) {
 
 function Told({ secret, close, children }: { secret: string; close: () => void; children: React.ReactNode }) {
   return (
-    <div className="space-y-4">
+    <Once>
       <p>
         {children} <strong>Give the secret to the merchant, and keep no copy.</strong>
       </p>
       <Secret label="Webhook secret" text={secret} />
       <Button onClick={close}>I have kept it</Button>
-    </div>
+    </Once>
   );
 }

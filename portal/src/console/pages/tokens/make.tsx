@@ -4,6 +4,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, SelectField, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Once } from "../../../ui/once.tsx";
 import { type Schema, write } from "../../api/client.ts";
 import type { Role } from "../../api/rights.ts";
 import { RoleField } from "../operators/roles.tsx";
@@ -82,13 +83,13 @@ function Told({ title, action: { result }, close, children }: ToldProps) {
   return (
     <Dialog open onClose={close} title={result ? `The token ${result.name}` : title}>
       {result ? (
-        <div className="space-y-4">
+        <Once>
           <p>
             <strong>It is shown only once.</strong> Keep it where your program can read it, and nowhere else.
           </p>
           <Code text={result.token} what="the token" />
           <Button onClick={close}>Done</Button>
-        </div>
+        </Once>
       ) : (
         children
       )}

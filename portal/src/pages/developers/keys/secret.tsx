@@ -4,6 +4,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { callWithCurl } from "../../../ui/curl.tsx";
 import { save } from "../../../ui/download.ts";
+import { Once } from "../../../ui/once.tsx";
 
 interface Props {
   clientId: string;
@@ -16,7 +17,7 @@ export function KeySecret({ clientId, secret, onClose }: Props) {
   const env = `GERBANG_CLIENT_ID=${clientId}\nGERBANG_SECRET=${secret}\nGERBANG_BASE_URL=${baseUrl}\n`;
   const call = `GERBANG_CLIENT_ID=${clientId}; GERBANG_SECRET=${secret}\n${callWithCurl({ path: "/v1/payments?limit=1" }, baseUrl)}`;
   return (
-    <div className="space-y-4">
+    <Once>
       <p>
         This secret is shown <strong>only once</strong>. Keep it where your system can read it, and nowhere else.
       </p>
@@ -34,7 +35,7 @@ export function KeySecret({ clientId, secret, onClose }: Props) {
           I have kept it
         </Button>
       </div>
-    </div>
+    </Once>
   );
 }
 

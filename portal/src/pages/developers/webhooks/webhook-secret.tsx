@@ -2,11 +2,12 @@
 import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { save } from "../../../ui/download.ts";
+import { Once } from "../../../ui/once.tsx";
 
 export function WebhookSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   const env = new Blob([`GERBANG_WEBHOOK_SECRET=${secret}\n`], { type: "text/plain" });
   return (
-    <div className="space-y-4">
+    <Once>
       <p>
         Your receiver verifies deliveries with this secret. It is shown <strong>only once</strong>; rotating gives you a
         new one.
@@ -18,6 +19,6 @@ export function WebhookSecret({ secret, onClose }: { secret: string; onClose: ()
           I have kept it
         </Button>
       </div>
-    </div>
+    </Once>
   );
 }
