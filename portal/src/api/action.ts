@@ -1,6 +1,7 @@
 // An action of a person: runs once at a time, keeps one idempotency key for one intent, and refreshes lists afterwards.
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { say } from "../ui/toast.tsx";
 import type { Intent } from "./client.ts";
 import { type ApiError, asApiError } from "./error.ts";
 
@@ -28,6 +29,20 @@ export function useAction<Input, Result>(
   const intent = useRef<{ input: string; key: string } | undefined>(undefined);
   const [state, setState] = useState<{ pending: boolean; error?: ApiError; result?: Result }>({ pending: false });
 
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+
+  // The page shows how things stand, for who decides whether to ask again. What it does not offer any more goes with its error, which is then said above.
+  const showTruth = async (error: ApiError): Promise<void> => {
+    await refresh(queries, options.refresh && [...options.refresh, "/v1/session"]);
+    setTimeout(() => {
+      if (!isShown.current && !error.isOutcomeUnknown) say(error.message, "bad");
+    }, 100);
+  };
+
   const run = async (input: Input): Promise<Result | undefined> => {
     if (busy.current) return undefined;
     busy.current = true;
@@ -47,8 +62,7 @@ export function useAction<Input, Result>(
       const error = asApiError(thrown);
       if (!error.isOutcomeUnknown) intent.current = undefined;
       setState({ pending: false, error });
-      // It may have been done: then the page shows it, for who decides whether to ask again.
-      if (error.isOutcomeUnknown) void refresh(queries, options.refresh);
+      if (error.isOutdating) void showTruth(error);
       return undefined;
     } finally {
       busy.current = false;

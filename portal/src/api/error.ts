@@ -37,6 +37,12 @@ export class ApiError extends Error {
     return this.status === 0 || this.status >= 500 || this.code === "IDEMPOTENCY_IN_PROGRESS";
   }
 
+  /** Whether the page may show what is no more: the change may have been made, or something else changed the object or the person's rights first. */
+  get isOutdating(): boolean {
+    if (this.isOutcomeUnknown) return true;
+    return this.status >= 400 && this.status !== 401 && this.status !== 429 && this.details.field === undefined;
+  }
+
   /** Whether the refusal came before anybody looked for the idempotency key: it tells nothing about an earlier try with that key. */
   get isBeforeKey(): boolean {
     return this.status === 401 || this.status === 429 || beforeKey.has(this.code) || this.code.startsWith("HTTP_");

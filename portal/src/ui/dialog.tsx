@@ -1,7 +1,9 @@
 // Dialogs: forms in front of the page, and confirmations of actions that cannot be undone.
 import { Dialog as Base } from "@base-ui/react/dialog";
+import { useQueryClient } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
+import { refresh } from "../api/action.ts";
 import { type ApiError, asApiError } from "../api/error.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
@@ -72,6 +74,7 @@ interface ConfirmProps {
 export function Confirm({ open, onClose, title, children, verb, look = "danger", onConfirm }: ConfirmProps) {
   const [error, setError] = useState<ApiError | undefined>(undefined);
   const [isSending, setSending] = useState(false);
+  const queries = useQueryClient();
   const close = (): void => {
     setError(undefined);
     onClose();
@@ -83,7 +86,9 @@ export function Confirm({ open, onClose, title, children, verb, look = "danger",
       await onConfirm();
       close();
     } catch (thrown) {
-      setError(asApiError(thrown));
+      const told = asApiError(thrown);
+      setError(told);
+      if (told.isOutdating) void refresh(queries);
     } finally {
       setSending(false);
     }

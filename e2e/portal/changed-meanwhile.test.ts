@@ -1,0 +1,83 @@
+// Goal: what something else changed while a form stood open is not overwritten, and who is refused because of it reads why and then sees how things stand,
+// without loading the page anew. Method: forms in a real browser, and the change made through the API before they are sent.
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
+import { at } from "../../portal/src/console/paths.ts";
+import { paths } from "../../portal/src/paths.ts";
+import type { Client } from "../kit/client.ts";
+import { usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+/** A paid payment, beside another whose money is there for a refund of the whole. */
+async function paidPayment(client: Client): Promise<string> {
+  const [reference = ""] = await Promise.all(
+    [100_000, 900_000].map(async (amount_minor) => {
+      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
+      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      return json.reference as string;
+    }),
+  );
+  return reference;
+}
+
+const refunded = (page: Page) => page.locator("dl div").filter({ hasText: "Refunded" });
+
+test("an operator who is refused because of a refund elsewhere reads why, and sees that refund", async () => {
+  const { client } = await portal.service.merchant();
+  const reference = await paidPayment(client);
+  const { page, open } = await portal.operator("admin");
+  await open(at.payment(reference));
+  await refunded(page).getByText("0.00").waitFor();
+  await page.getByRole("button", { name: "Refund…" }).click();
+  await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 100_000 });
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("Returned");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await refunded(page).getByText("1,000.00").waitFor();
+  await dialog.getByText("REFUND_EXCEEDS_PAYMENT").waitFor();
+});
+
+test("a payout that was recorded elsewhere is no more to be recorded; who tries is told why", async () => {
+  const { client, merchantId } = await portal.service.merchant();
+  await paidPayment(client);
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  const { page, open } = await portal.operator("admin");
+  await open(at.payout(merchantId, "sandbox", batch.uuid));
+  await page.getByRole("button", { name: "Record that it came back" }).click();
+  await client.post(`/v1/sandbox/settlements/${batch.uuid}/pay`, {});
+  await page.getByRole("dialog").getByRole("button", { name: "Record that it came back" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("status").getByText(/paid/).waitFor();
+  expect(await page.getByRole("button", { name: "Record that it came back" }).count()).toBe(0);
+});
+
+test("whose role was taken away reads so, and is offered no more what they may not do", async () => {
+  const owner = await portal.member("owner");
+  const { page, place, open, client, email } = await portal.member("support", { merchantId: owner.merchantId });
+  await open(paths.payment(place, await paidPayment(client)));
+  const { data } = (await owner.requests.get("/portal/v1/team")).json as { data: Record<string, string>[] };
+  const person = data.find((one) => one.email === email)?.person_id;
+  await owner.requests.send("PATCH", `/portal/v1/team/${person}`, { role: "viewer" });
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+  await dialog.getByText("Your role, viewer, does not allow this", { exact: false }).waitFor();
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await page.getByRole("button", { name: "Refund", exact: true }).waitFor({ state: "detached" });
+});
+
+test("a key that was revoked elsewhere is told as gone, and stands so in the list", async () => {
+  const { page, place, open, client, requests } = await portal.member("developer");
+  const { client_id } = client.credentials;
+  await open(paths.keys(place));
+  const row = page.getByRole("row").filter({ hasText: client_id });
+  await row.getByRole("button", { name: /^Revoke/ }).click();
+  await requests.send("DELETE", `/portal/v1/credentials/${client_id}`);
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  await page.getByText("No such key, or it has ended already.").waitFor();
+  // Behind the dialog, where nothing has a role.
+  await page.locator("tr").filter({ hasText: client_id }).getByText("revoked").waitFor();
+  await page.getByText("No such key, or it has ended already.").waitFor();
+});
