@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
 import { apiRoot } from "../face.ts";
 import type { paths } from "./contract.ts";
-import { type ApiError, asApiError, errorOf, noAnswer } from "./error.ts";
+import { type ApiError, type Asked, asApiError, errorOf, noAnswer } from "./error.ts";
 import { LostAnswers } from "./lost-answers.ts";
 import { askForProof } from "./proof.ts";
 import type { AnswerOf, Argument, OperationOf, ParametersOf, PathOf, RequestOf, WriteMethod } from "./types.ts";
@@ -92,18 +92,19 @@ export class Api {
     intent?: Intent,
   ): Promise<Answer> {
     const sent = { params: paramsOf(parameters), ...(body === undefined ? {} : { body }) };
-    if (!intent) return this.send<Answer>(method, path, { ...sent, headers: {} });
     const change = JSON.stringify([this.headers(), method, path, sent]);
-    const key = lostAnswers.keyOf(change, intent.key, Date.now());
+    const key = intent && lostAnswers.keyOf(change, intent.key, Date.now());
+    const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
     try {
-      const answer = await this.send<Answer>(method, path, { ...sent, headers: { "idempotency-key": key } });
+      const answer = await this.send<Answer>(method, path, { ...sent, headers });
       lostAnswers.forget(change);
       return answer;
     } catch (thrown) {
       const error = asApiError(thrown);
-      if (error.isOutcomeUnknown) lostAnswers.keep(change, key, Date.now());
+      error.asked = key === undefined ? askedAt(path, error) : "keyed";
+      if (key !== undefined && error.isOutcomeUnknown) lostAnswers.keep(change, key, Date.now());
       else if (!error.isBeforeKey) lostAnswers.forget(change);
-      throw thrown;
+      throw error;
     }
   }
 
@@ -185,9 +186,20 @@ export class Api {
 
   private noted(error: ApiError, method: string, path: string): ApiError {
     // Forms for proof and sign-in show their own errors. A failed change keeps the typed input: its page shows the error instead of the sign-in.
-    if (error.status === 401 && method === "GET" && path !== "/v1/session") signedOut();
+    if (error.status === 401 && (method === "GET" ? path !== "/v1/session" : proving.test(path))) signedOut();
     return error;
   }
+}
+
+/** Calls that change nothing, or only who is signed in. */
+const harmless = /^\/v1\/session(\/|$)|\/(look|options|validate|what-if|encode|decode)$/;
+/** Calls that a wrong password or code is refused at. */
+const proving = /^\/v1\/(session(\/.*)?|person\/password|invitations\/accept)$/;
+
+/** What a call without an idempotency key was. */
+function askedAt(path: string, { status }: ApiError): Asked {
+  if (status === 401 && proving.test(path)) return "proof";
+  return harmless.test(path) ? "question" : "change";
 }
 
 interface UploadOptions {

@@ -6,6 +6,12 @@ interface ErrorDetails {
   [name: string]: unknown;
 }
 
+/**
+ * What a request was. Sent again after a lost answer, a `keyed` change takes effect once, and another `change` may do so twice. A `proof` is checked by
+ * the service, and refused with 401 when it is wrong.
+ */
+export type Asked = "question" | "keyed" | "change" | "proof";
+
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;
@@ -15,6 +21,7 @@ export class ApiError extends Error {
   readonly details: ErrorDetails;
   /** The seconds of Retry-After, for 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
+  asked: Asked = "question";
 
   constructor(found: {
     code: string;

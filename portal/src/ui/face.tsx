@@ -1,7 +1,7 @@
 // Error displays: what went wrong, what the person can do, and the request id for support.
 import { pagesRoot } from "../face.ts";
 import type { ReactNode } from "react";
-import type { ApiError } from "../api/error.ts";
+import type { ApiError, Asked } from "../api/error.ts";
 import { paths } from "../paths.ts";
 import { Button } from "./button.tsx";
 import { Identity } from "./copy.tsx";
@@ -15,7 +15,7 @@ interface Face {
 }
 
 function faceOf(error: ApiError): Face {
-  const { status, code, retryAfterSeconds } = error;
+  const { status, code, retryAfterSeconds, asked } = error;
   if (code === "SECOND_FACTOR_REQUIRED") {
     const advice = (
       <>
@@ -26,10 +26,11 @@ function faceOf(error: ApiError): Face {
     return { title: "A second factor is needed", advice, again: true };
   }
   if (status === 0) {
-    const advice =
-      "The service is not answering. It may be restarting, or you may be offline. Nothing you typed is lost.";
+    const advice = `The service is not answering. It may be restarting, or you may be offline. Nothing you typed is lost.${ifSent[asked]}`;
     return { title: "No connection", advice, again: true };
   }
+  // What was wrong with a password or a code is in the answer. Whether the session has ended, too, is asked for, and told by the page.
+  if (status === 401 && asked === "proof") return { title: "Not accepted", advice: "", again: false };
   if (status === 401) {
     const advice = (
       <>
@@ -71,7 +72,7 @@ function faceOf(error: ApiError): Face {
   if (status >= 500)
     return {
       title: "Service error",
-      advice: "This is not your fault. Try again. If it keeps happening, give support the request id.",
+      advice: `This is not your fault.${ifSent[asked] || " Try again."} If it keeps happening, give support the request id.`,
       again: true,
     };
   if (status === -1)
@@ -82,6 +83,14 @@ function faceOf(error: ApiError): Face {
     };
   return { title: "That did not work", advice: "", again: false };
 }
+
+/** What to do about a request whose outcome is unknown. */
+const ifSent: Record<Asked, string> = {
+  question: "",
+  keyed: " It may have been done all the same. Sent again, it is not done twice.",
+  change: " It may have been done all the same: look before you send it again.",
+  proof: "",
+};
 
 interface Props {
   error: ApiError;

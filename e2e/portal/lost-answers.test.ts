@@ -1,0 +1,76 @@
+// Goal: a change whose answer was lost is told neither as failed nor as done, and the page says what to do; a wrong password is told as that alone.
+// Method: answers taken away after the service has given them, in a real browser.
+import type { Route } from "playwright-core";
+import { expect, test } from "vitest";
+import { PASSWORD } from "../../gateway/test/portal.ts";
+import { at } from "../../portal/src/console/paths.ts";
+import { paths } from "../../portal/src/paths.ts";
+import { usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+/** Has a change done whose answer never arrives. A request that is handed on loses where it came from, by which the service knows its own pages. */
+async function losesAnswer(route: Route): Promise<void> {
+  if (route.request().method() === "GET") return route.fallback();
+  const answer = await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });
+  expect(answer.status()).toBeLessThan(300);
+  await route.abort();
+}
+
+const LOOK_FIRST = "It may have been done all the same: look before you send it again.";
+
+test("whoever tells of an incident without an answer is told to look first, and sees it", async () => {
+  const { page, open } = await portal.operator("admin");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(at.status());
+  await page.route("**/ops/v1/incidents", losesAnswer);
+  await page.getByRole("button", { name: "Report an incident" }).click();
+  await page.getByLabel("Title").fill("Cards fail at one bank");
+  await page.getByLabel("Message").fill("We look into it.");
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByText("Cards fail at one bank").first().waitFor();
+});
+
+test("what has an idempotency key may be sent again, and the page says so", async () => {
+  const { page, place, open } = await portal.member("owner");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(paths.clock(place));
+  await page.route("**/clock/advance", losesAnswer);
+  await page.getByRole("button", { name: "+ 1 hour" }).click();
+  await page.getByRole("alert").getByText("Sent again, it is not done twice.", { exact: false }).waitFor();
+  await page.unroute("**/clock/advance");
+  await page.getByRole("button", { name: "+ 1 hour" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await page.getByText("1 hour", { exact: true }).waitFor();
+});
+
+test("a wrong password is told as that, and no session is said to have ended; one that was changed without an answer may be the new one", async () => {
+  const { page, open, email } = await portal.member("owner");
+  portal.tolerate(/net::ERR_FAILED/);
+  const guest = await portal.guest();
+  await guest.open(paths.signIn());
+  await guest.page.getByLabel("E-mail address").fill(email);
+  await guest.page.getByLabel("Password").fill("not my password");
+  await guest.page.getByRole("button", { name: "Sign in", exact: true }).click();
+  const refusal = guest.page.getByRole("alert");
+  await refusal.getByText("do not belong together", { exact: false }).waitFor();
+  expect(await refusal.textContent()).not.toContain("session");
+
+  await open(paths.accountPassword());
+  await page.route("**/person/password", losesAnswer);
+  await page.getByLabel("Current password").fill(PASSWORD);
+  await page.getByLabel("New password").fill("kopi tubruk senja 8");
+  const change = page.getByRole("button", { name: "Change the password" });
+  await change.click();
+  await page.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
+  await page.unroute("**/person/password");
+  await change.click();
+  await page.getByRole("alert").getByText("The current password is wrong.").waitFor();
+  expect(await page.getByRole("alert").textContent()).not.toContain("session");
+  await page.getByLabel("Current password").fill("kopi tubruk senja 8");
+  await change.click();
+  await page.getByText("Your password is changed.", { exact: false }).waitFor();
+});
