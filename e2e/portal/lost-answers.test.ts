@@ -7,7 +7,7 @@ import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { usePortal } from "./kit/portal.ts";
 
-const portal = usePortal();
+const portal = usePortal({ config: { webhookAllowHosts: new Set(["localhost"]) } });
 
 /** Has a change done whose answer never arrives. A request that is handed on loses where it came from, by which the service knows its own pages. */
 async function losesAnswer(route: Route): Promise<void> {
@@ -73,4 +73,39 @@ test("a wrong password is told as that, and no session is said to have ended; on
   await page.getByLabel("Current password").fill("kopi tubruk senja 8");
   await change.click();
   await page.getByText("Your password is changed.", { exact: false }).waitFor();
+});
+
+test("a rotation without an answer is shown as done, and a second one says that it ends the secret in use", async () => {
+  const { page, place, open, requests, merchantId } = await portal.member("developer");
+  portal.tolerate(/net::ERR_FAILED/);
+  await requests.send("PUT", "/portal/v1/webhook", { url: "https://localhost/hook" });
+  await open(paths.webhooks(place));
+  await page.route("**/webhook/rotate", losesAnswer);
+  await page.getByRole("button", { name: "Rotate" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByRole("status").count()).toBe(0);
+  await dialog.getByRole("button", { name: "Rotate the secret" }).click();
+  await dialog.getByText("that oldest one ends at once", { exact: false }).waitFor();
+  await dialog.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
+
+  const operator = await portal.operator("admin");
+  await operator.open(at.access(merchantId));
+  await operator.page.getByRole("button", { name: "A new secret for sandbox" }).click();
+  await operator.page.getByText("that oldest one ends at once", { exact: false }).waitFor();
+});
+
+test("whoever registers a first address without an answer is told that its secret was in that answer", async () => {
+  const { page, place, open } = await portal.member("developer");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(paths.webhooks(place));
+  await page.route("**/portal/v1/webhook", losesAnswer);
+  await page.getByLabel("Address").fill("https://localhost/hook");
+  const register = page.getByRole("button", { name: "Register the address" });
+  await register.click();
+  await page.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
+  await page.unroute("**/portal/v1/webhook");
+  await register.click();
+  await page.getByText("rotate it to get one that you see", { exact: false }).waitFor();
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("Never rotated.", { exact: false }).waitFor();
 });

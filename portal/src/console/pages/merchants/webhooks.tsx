@@ -12,6 +12,7 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
+import { EndsOldest } from "../../../pages/developers/webhooks/signing-secret.tsx";
 import { environments } from "./book-links.tsx";
 import { Secret } from "./secret.tsx";
 
@@ -82,7 +83,14 @@ function Webhook({ id, environment }: Props) {
       {open === "address" && (
         <SetAddress id={id} environment={environment} url={webhook.data?.url ?? ""} close={() => setOpen(undefined)} />
       )}
-      {open === "rotate" && <Rotate id={id} environment={environment} close={() => setOpen(undefined)} />}
+      {open === "rotate" && (
+        <Rotate
+          id={id}
+          environment={environment}
+          until={webhook.data?.previous?.until}
+          close={() => setOpen(undefined)}
+        />
+      )}
     </li>
   );
 }
@@ -119,7 +127,7 @@ function SetAddress({ id, environment, url: before, close }: Props & { url: stri
   );
 }
 
-function Rotate({ id, environment, close }: Props & { close: () => void }) {
+function Rotate({ id, environment, until, close }: Props & { until: string | undefined; close: () => void }) {
   const action = useAction(
     (overlap_seconds: number) =>
       write("POST", "/v1/merchants/{id}/webhook/rotate", { path: { id }, body: { environment, overlap_seconds } }),
@@ -134,13 +142,14 @@ function Rotate({ id, environment, close }: Props & { close: () => void }) {
         </Told>
       ) : (
         <Form values={{ overlap: String(DAY) }} action={action} onSubmit={({ overlap }) => action.run(Number(overlap))}>
+          {until !== undefined && <EndsOldest until={until} />}
           <SelectField
             name="overlap"
             label="The one before ends"
             options={overlaps}
             hint="Until then both sign, so that the merchant can switch over without a gap."
           />
-          <Submit>Make it</Submit>
+          <Submit look={until === undefined ? "primary" : "danger"}>Make it</Submit>
         </Form>
       )}
     </Dialog>

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import { useApi } from "../../../api/place.ts";
+import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
 import { say } from "../../../ui/toast.tsx";
@@ -12,7 +13,7 @@ const urlNeeded = needed("An address");
 interface Props {
   url: string;
   verb: string;
-  /** Called before the address is sent. */
+  /** Called before a first address is sent. */
   onBegin?: () => void;
   /** Called once the address is kept and its secret, where there is a first one, was seen. */
   onDone: () => void;
@@ -20,7 +21,7 @@ interface Props {
 
 export function AddressForm({ url, verb, onBegin, onDone }: Props) {
   const api = useApi();
-  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const [secret, setSecret] = useState<string | null | undefined>(undefined);
   const put = (to: string) => {
     onBegin?.();
     return api.write("PUT", "/v1/webhook", { body: { url: to } });
@@ -29,7 +30,8 @@ export function AddressForm({ url, verb, onBegin, onDone }: Props) {
     // With a first address the page changes: not before the secret was seen.
     refresh: [],
     done: ({ webhook_secret: shown }) => {
-      if (shown !== null) return setSecret(shown);
+      // What is a first address here was registered before: by a try without an answer, or elsewhere. Its secret was in that answer.
+      if (shown !== null || onBegin) return setSecret(shown);
       say("The address is registered. Pending events are sent there.");
       onDone();
     },
@@ -54,8 +56,20 @@ export function AddressForm({ url, verb, onBegin, onDone }: Props) {
         <Submit>{verb}</Submit>
       </Form>
       <Dialog open={secret !== undefined} onClose={seen} title="The signing secret">
-        <WebhookSecret secret={secret ?? ""} onClose={seen} />
+        {secret === null ? <NotShown onClose={seen} /> : <WebhookSecret secret={secret ?? ""} onClose={seen} />}
       </Dialog>
     </>
+  );
+}
+
+function NotShown({ onClose }: { onClose: () => void }) {
+  return (
+    <div className="space-y-4">
+      <p>
+        The address is registered. Its secret was in the answer to an earlier try, and is shown only once: if nobody has
+        kept it, rotate it to get one that you see.
+      </p>
+      <Button onClick={onClose}>Go on</Button>
+    </div>
   );
 }

@@ -49,7 +49,9 @@ export function SigningSecret({ of: { rotated_at: rotatedAt, previous } }: { of:
           </p>
         )}
       </div>
-      {doing === "rotate" && <Rotate onClose={close} />}
+      {doing === "rotate" && (
+        <Rotate onClose={close} until={previous && !isSafe(previous) ? previous.until : undefined} />
+      )}
       {doing === "retire" && <Retire onClose={close} isSafe={previous !== null && isSafe(previous)} />}
     </Section>
   );
@@ -99,7 +101,7 @@ function Overlap({ of }: { of: Previous }) {
   );
 }
 
-function Rotate({ onClose }: { onClose: () => void }) {
+function Rotate({ onClose, until }: { onClose: () => void; until: string | undefined }) {
   const api = useApi();
   const rotate = useAction(
     (overlap_seconds: number) => api.write("POST", "/v1/webhook/rotate", { body: { overlap_seconds } }),
@@ -119,11 +121,22 @@ function Rotate({ onClose }: { onClose: () => void }) {
           <p>
             While both sign, a receiver with either secret verifies every delivery by <code>webhook-signature</code>.
           </p>
+          {until !== undefined && <EndsOldest until={until} />}
           <SelectField name="overlap_seconds" label="The old secret signs as well" options={overlaps} />
-          <Submit>Rotate the secret</Submit>
+          <Submit look={until === undefined ? "primary" : "danger"}>Rotate the secret</Submit>
         </Form>
       )}
     </Dialog>
+  );
+}
+
+/** Before a rotation during the overlap of another, such as one whose answer was lost. */
+export function EndsOldest({ until }: { until: string }) {
+  return (
+    <p role="status" className="rounded border border-warn/50 px-3 py-2">
+      The secret was rotated already, and the one before signs as well until <Time at={until} shape="minute" />. Rotated
+      again, that oldest one ends at once: a receiver that verifies with it refuses everything from then on.
+    </p>
   );
 }
 
