@@ -151,6 +151,28 @@ test("files that are not what they say are refused one by one in a sentence, on 
   expect((await requests.post(`/portal/v1/disputes/${uuid}/evidence/submit`)).status).toBe(422);
 });
 
+test("a file whose answer was lost may have arrived, and what something else answered says nothing of it", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(paths.dispute(place, await disputed(client)));
+  // A request that is handed on loses where it came from, by which the service knows its own pages.
+  await page.route("**/evidence/files", async (route) => {
+    const answer = await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });
+    expect(answer.status()).toBe(201);
+    await route.abort();
+  });
+  await add(page, pdf("resi.pdf"));
+  await page.getByRole("alert").getByText("The file may have arrived all the same", { exact: false }).waitFor();
+  await button(page, /^Remove resi.pdf/).waitFor();
+  await button(page, "Dismiss resi.pdf").click();
+  await page.unroute("**/evidence/files");
+  await page.route("**/evidence/files", (route) => route.fulfill({ contentType: "text/html", body: "<html>Sign in" }));
+  await add(page, pdf("faktur.pdf"));
+  await page.getByRole("alert").getByText("The file may have arrived all the same", { exact: false }).waitFor();
+  await button(page, "Dismiss faktur.pdf").click();
+  expect(await kept(page).count()).toBe(1);
+});
+
 test("the deadline passes while the page is open: nothing is taken any more, and the page says so", async () => {
   const { page, place, client, open, look } = await portal.member("finance");
   const uuid = await disputed(client);

@@ -112,7 +112,7 @@ export class Api {
   upload<Answer>(path: string, file: Blob, { headers = {}, onProgress, signal }: UploadOptions = {}): Promise<Answer> {
     // Fetch reports no upload progress.
     const request = new XMLHttpRequest();
-    const answered = new Promise<Answer>((resolve, reject) => {
+    const answered = new Promise<string>((resolve, reject) => {
       request.addEventListener("error", () => reject(noAnswer()));
       request.addEventListener("abort", () => reject(noAnswer()));
       request.addEventListener("load", () => {
@@ -122,7 +122,7 @@ export class Api {
           const value = request.getResponseHeader(name);
           return value === null ? [] : [[name, value]];
         });
-        if (status < 300) resolve(JSON.parse(text) as Answer);
+        if (status < 300) resolve(text);
         else reject(errorOf({ status, headers: new Headers(found) }, text));
       });
     });
@@ -134,7 +134,7 @@ export class Api {
     for (const [name, value] of Object.entries({ ...this.headers(), ...headers }))
       request.setRequestHeader(name, value);
     request.send(file);
-    return answered;
+    return answered.then((text) => parsed<Answer>(text));
   }
 
   /**
@@ -230,6 +230,10 @@ async function readAnswer<Answer>(response: Response): Promise<Answer> {
   const text = await response.text().catch(() => {
     throw noAnswer();
   });
+  return parsed(text);
+}
+
+function parsed<Answer>(text: string): Answer {
   try {
     return (text === "" ? undefined : JSON.parse(text)) as Answer;
   } catch {

@@ -8,6 +8,7 @@ import type { Schema } from "../../../api/types.ts";
 import { say } from "../../../ui/toast.tsx";
 
 const AT_ONCE = 2;
+const LOOK_FIRST = "The file may have arrived all the same: look among those that are kept before you add it again.";
 
 export interface Upload {
   id: number;
@@ -54,7 +55,11 @@ export function useUploads({ uuid, limits }: Schema<"GatheredEvidence">): Upload
       setList((before) => before.filter((one) => one.id !== id));
       say(`${file.name} is kept.`, "quiet");
     } catch (thrown) {
-      if (!ending.signal.aborted) change(id, { state: "refused", why: asApiError(thrown).message });
+      if (ending.signal.aborted) return;
+      const { message, isOutcomeUnknown } = asApiError(thrown);
+      // It may have arrived: then the list of what is kept shows it, for who decides whether to send it again.
+      if (isOutcomeUnknown) await refresh(queries, ["/v1/disputes/{uuid}/evidence"]);
+      change(id, { state: "refused", why: isOutcomeUnknown ? `${message} ${LOOK_FIRST}` : message });
     } finally {
       running.current.delete(id);
     }
