@@ -81,3 +81,52 @@ test("a key that was revoked elsewhere is told as gone, and stands so in the lis
   await page.locator("tr").filter({ hasText: client_id }).getByText("revoked").waitFor();
   await page.getByText("No such key, or it has ended already.").waitFor();
 });
+
+test("a draft that was kept in another tab is not overwritten by an old one, and not submitted unread", async () => {
+  const { page, place, client, open, context, openIn } = await portal.member("owner");
+  const reference = await paidPayment(client);
+  const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
+  const statement = page.getByLabel("Statement");
+  await open(paths.dispute(place, uuid));
+  await statement.fill("We sent it.");
+  await page.getByText(/^Draft kept/).waitFor();
+  const tab = await context.newPage();
+  await openIn(tab)(paths.dispute(place, uuid));
+  const write = async (text: string): Promise<void> => {
+    const kept = tab.waitForResponse((answer) => answer.request().method() === "PUT");
+    await tab.getByLabel("Statement").fill(text);
+    await (await kept).finished();
+  };
+  // Nothing is typed here: the form goes on with the other draft, and asks for no submission of it unread.
+  await write("We sent it, and it was signed for.");
+  await page.getByRole("button", { name: "Submit…" }).click();
+  await page.getByRole("alert").getByText("changed in another tab", { exact: false }).waitFor();
+  await expect.poll(() => statement.inputValue()).toBe("We sent it, and it was signed for.");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  // Something is typed here, too.
+  await write("Signed for on Monday.");
+  await statement.fill("Signed for on Tuesday.");
+  const other = page.getByRole("region", { name: "The draft that was kept elsewhere" });
+  await other.getByText("Signed for on Monday.").waitFor();
+  await other.getByRole("button", { name: "Go on with that draft" }).click();
+  await expect.poll(() => statement.inputValue()).toBe("Signed for on Monday.");
+  // The other way round.
+  await write("Signed for on Wednesday.");
+  await statement.fill("Signed for on Thursday.");
+  await other.getByRole("button", { name: "Keep mine in its place" }).click();
+  await other.waitFor({ state: "detached" });
+  // And once it is to be submitted, the last moment.
+  await page.getByRole("button", { name: "Submit…" }).click();
+  const submit = page.getByRole("dialog").getByRole("button", { name: "Submit it" });
+  await submit.waitFor();
+  await tab.reload();
+  await write("Signed for on Friday.");
+  await submit.click();
+  await page.getByRole("dialog").getByText("changed in another tab", { exact: false }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
+  await expect.poll(() => statement.inputValue()).toBe("Signed for on Friday.");
+  await page.getByRole("button", { name: "Submit…" }).click();
+  await submit.click();
+  await page.getByText("Your answer is submitted").first().waitFor();
+  await page.getByText("Signed for on Friday.").waitFor();
+});

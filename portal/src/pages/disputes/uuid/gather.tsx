@@ -2,10 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { refresh, useAction } from "../../../api/action.ts";
-import { type ApiError, asApiError } from "../../../api/error.ts";
+import { ApiError, asApiError } from "../../../api/error.ts";
 import { useApi } from "../../../api/place.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import type { Schema } from "../../../api/types.ts";
+import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -28,17 +29,45 @@ export function Gather({ evidence }: { evidence: Gathered }) {
   const path = { uuid: evidence.uuid };
   const uploads = useUploads(evidence);
   const [asked, setAsked] = useState(false);
-  const [first] = useState(() => valuesOf(evidence));
-  const kept = useRef(JSON.stringify(first));
+  const [{ first, round }, setFirst] = useState(() => ({ first: valuesOf(evidence), round: 0 }));
+  // What is not to be kept, as texts: what the service has, and what was dropped for it.
+  const kept = useRef([JSON.stringify(first)]);
+  /** A draft that was kept elsewhere, beside what is typed here and not kept. */
+  const [other, setOther] = useState<Values | undefined>(undefined);
+  // The drafts that the service may have from here: as it last answered, and those whose answers are still to come, or never came.
+  const known = useRef([JSON.stringify(valuesOf(evidence))]);
+  const know = (draft: Values): void => void (known.current = [...known.current, JSON.stringify(draft)].slice(-3));
+
+  const take = (draft: Values, instead: Values): void => {
+    kept.current = [draft, instead].map((values) => JSON.stringify(values));
+    known.current = [JSON.stringify(draft)];
+    setOther(undefined);
+    setFirst({ first: draft, round: round + 1 });
+  };
+  /** Throws when another tab or person has kept another draft meanwhile. Where nothing is typed here, the form goes on with that draft. */
+  const compare = async (values: Values): Promise<void> => {
+    const now = await api.readOnce(new AbortController().signal, "/v1/disputes/{uuid}/evidence", { path });
+    const draft = valuesOf(now);
+    if (!now.can_change || known.current.includes(JSON.stringify(draft))) return;
+    if (kept.current.includes(JSON.stringify(values))) take(draft, values);
+    else setOther(draft);
+    const message = "The draft was changed in another tab or by somebody else.";
+    throw new ApiError({ code: "DRAFT_CHANGED", status: 409, message });
+  };
   const keep = async (values: Values): Promise<Gathered> => {
-    const answer = await api.write("PUT", "/v1/disputes/{uuid}/evidence", { path, body: bodyOf(values) });
-    kept.current = JSON.stringify(values);
+    await compare(values);
+    const body = bodyOf(values);
+    know(valuesOf({ ...nothingGiven, ...body }));
+    const answer = await api.write("PUT", "/v1/disputes/{uuid}/evidence", { path, body });
+    kept.current = [JSON.stringify(values)];
+    know(valuesOf(answer));
     return answer;
   };
   const save = useAction(keep, { refresh: [] });
 
   const submit = async (): Promise<void> => {
     try {
+      await compare(JSON.parse(kept.current[0] ?? "{}") as Values);
       await api.write("POST", "/v1/disputes/{uuid}/evidence/submit", { path });
       say("Your answer is submitted.");
     } finally {
@@ -54,6 +83,7 @@ export function Gather({ evidence }: { evidence: Gathered }) {
       <Section title="Your answer">
         <div className="rounded-md border border-line bg-panel p-4">
           <Form
+            key={round}
             values={first}
             action={save}
             onSubmit={async (values) => {
@@ -73,6 +103,17 @@ export function Gather({ evidence }: { evidence: Gathered }) {
                 <TextField name="tracking_number" label="Tracking number" mono />
                 <TextField name="delivered_on" label="Delivered on" type="date" />
               </div>
+            )}
+            {other && (
+              <Other
+                draft={other}
+                onTake={(typed) => take(other, typed)}
+                onKeepOwn={(typed) => {
+                  known.current = [JSON.stringify(other)];
+                  setOther(undefined);
+                  return save.run(typed);
+                }}
+              />
             )}
             <Submit beside={<Keeper keep={keep} kept={kept} savedAt={evidence.saved_at} />}>Submit…</Submit>
           </Form>
@@ -103,7 +144,32 @@ function sentAs(files: number): string {
   return `The statement and ${files === 1 ? "one file" : `${files} files`} go`;
 }
 
-function valuesOf({ statement, carrier, tracking_number, delivered_on }: Gathered): Values {
+interface OtherProps {
+  draft: Values;
+  onTake: (typed: Values) => void;
+  onKeepOwn: (typed: Values) => unknown;
+}
+
+/** The choice between what is typed here and a draft that was kept elsewhere: only one of them is submitted. */
+function Other({ draft, onTake, onKeepOwn }: OtherProps) {
+  const typed = useFormValues();
+  const texts = Object.values(draft).filter((text) => text !== "");
+  return (
+    <section aria-label="The draft that was kept elsewhere" className="space-y-3 rounded border border-warn/50 p-3">
+      <p className="font-medium text-warn">Another draft was kept elsewhere. What you have typed here is not kept.</p>
+      <p className="max-h-48 overflow-y-auto wrap-anywhere whitespace-pre-wrap text-muted">{texts.join("\n")}</p>
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={() => onTake(typed)}>Go on with that draft</Button>
+        <Button onClick={() => onKeepOwn(typed)}>Keep mine in its place</Button>
+      </div>
+    </section>
+  );
+}
+
+const nothingGiven = { statement: "", carrier: null, tracking_number: null, delivered_on: null };
+
+function valuesOf(given: Pick<Gathered, keyof typeof nothingGiven>): Values {
+  const { statement, carrier, tracking_number, delivered_on } = given;
   return {
     statement,
     carrier: carrier ?? "",
@@ -118,8 +184,8 @@ function bodyOf({ statement = "", ...rest }: Values): Schema<"EvidenceText"> {
 
 interface KeeperProps {
   keep: (values: Values) => Promise<Gathered>;
-  /** The values that the service has. */
-  kept: RefObject<string>;
+  /** Values that need no keeping, as texts. */
+  kept: RefObject<string[]>;
   savedAt: string | null;
 }
 
@@ -136,7 +202,7 @@ function Keeper({ keep, kept, savedAt }: KeeperProps) {
     latest.current = { keep, values };
   });
   useEffect(() => {
-    if (text === kept.current) return undefined;
+    if (kept.current.includes(text)) return undefined;
     const timer = setTimeout(async () => {
       setState(({ at }) => ({ at, pending: true }));
       try {
@@ -155,7 +221,7 @@ function Keeper({ keep, kept, savedAt }: KeeperProps) {
     () => () => {
       const { keep, values } = latest.current;
       const isHere = queries.getQueryData(sessionQuery.queryKey)?.person.person_id === writer;
-      if (isHere && JSON.stringify(values) !== kept.current) keep(values).catch(() => undefined);
+      if (isHere && !kept.current.includes(JSON.stringify(values))) keep(values).catch(() => undefined);
     },
     [kept, queries, writer],
   );
