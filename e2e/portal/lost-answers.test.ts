@@ -109,3 +109,21 @@ test("whoever registers a first address without an answer is told that its secre
   await page.getByRole("button", { name: "Go on" }).click();
   await page.getByText("Never rotated.", { exact: false }).waitFor();
 });
+
+test("a suspension without an answer is asked for again as a suspension, not as its end", async () => {
+  const { merchantId } = await portal.service.merchant();
+  const { page, open } = await portal.operator("admin");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(at.merchant(merchantId));
+  await page.route(`**/ops/v1/merchants/${merchantId}`, losesAnswer);
+  await page.getByRole("button", { name: "Suspend…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Suspend the merchant" }).click();
+  await dialog.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
+  // Behind the dialog, where nothing has a role, the page shows it.
+  await page.getByText("Lift the suspension…").waitFor();
+  await page.unroute(`**/ops/v1/merchants/${merchantId}`);
+  await dialog.getByRole("button", { name: "Suspend the merchant" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await portal.service.askOperator(`/merchants/${merchantId}`)).json.suspended).toBe(true);
+});

@@ -10,27 +10,28 @@ import type { Merchant } from "./change.tsx";
 
 export function Suspend({ of: { merchant_id: id, name, suspended } }: { of: Merchant }) {
   const queries = useQueryClient();
-  const [asking, setAsking] = useState(false);
-  const change = async (): Promise<void> => {
-    await write("PATCH", "/v1/merchants/{id}", { path: { id }, body: { suspended: !suspended } });
+  // As it was when the question was asked: sent again after a lost answer, it must not turn into its opposite.
+  const [asked, setAsked] = useState<{ lifts: boolean } | undefined>(undefined);
+  const change = async (lifts: boolean): Promise<void> => {
+    await write("PATCH", "/v1/merchants/{id}", { path: { id }, body: { suspended: !lifts } });
     await refresh(queries, ["/v1/merchants", "/v1/audit"]);
-    say(suspended ? `${name} is active again.` : `${name} is suspended.`);
+    say(lifts ? `${name} is active again.` : `${name} is suspended.`);
   };
   return (
     <>
-      <Button look={suspended ? "primary" : "danger"} onClick={() => setAsking(true)}>
+      <Button look={suspended ? "primary" : "danger"} onClick={() => setAsked({ lifts: suspended })}>
         {suspended ? "Lift the suspension…" : "Suspend…"}
       </Button>
-      {asking && (
+      {asked && (
         <Confirm
           open
-          onClose={() => setAsking(false)}
-          title={suspended ? `Let ${name} work again?` : `Suspend ${name}?`}
-          verb={suspended ? "Lift the suspension" : "Suspend the merchant"}
-          look={suspended ? "primary" : "danger"}
-          onConfirm={change}
+          onClose={() => setAsked(undefined)}
+          title={asked.lifts ? `Let ${name} work again?` : `Suspend ${name}?`}
+          verb={asked.lifts ? "Lift the suspension" : "Suspend the merchant"}
+          look={asked.lifts ? "primary" : "danger"}
+          onConfirm={() => change(asked.lifts)}
         >
-          {suspended ? (
+          {asked.lifts ? (
             <p>Its signed requests are answered again, within a second, in the sandbox and in production.</p>
           ) : (
             <p>
