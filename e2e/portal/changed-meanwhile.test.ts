@@ -130,3 +130,33 @@ test("a draft that was kept in another tab is not overwritten by an old one, and
   await page.getByText("Your answer is submitted").first().waitFor();
   await page.getByText("Signed for on Friday.").waitFor();
 });
+
+test("limits and currencies that another operator has set meanwhile are not taken back by who changes something else", async () => {
+  const { merchantId } = await portal.service.merchant();
+  const settings = `/merchants/${merchantId}`;
+  const usd = { per_currency: { USD: { basis_points: 100, flat_minor: 0 } } };
+  const { fees } = (await portal.service.askOperator(settings)).json;
+  const prices = Object.entries(fees as Record<string, object>).map(([method, fee]) => [method, { ...fee, ...usd }]);
+  await portal.service.operate("PATCH", settings, {
+    currencies: ["IDR", "USD"],
+    max_amount_minor: { USD: 100_000 },
+    fees: Object.fromEntries(prices),
+  });
+  const { page, open } = await portal.operator("admin");
+  await open(at.merchant(merchantId));
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Change limits…" }).click();
+  await portal.service.operate("PATCH", settings, { max_amount_minor: { USD: 5_000 } });
+  await dialog.getByLabel(/minute/).fill("777");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("The settings have changed since this was opened", { exact: false }).waitFor();
+  const limit = async (): Promise<unknown> =>
+    (await portal.service.askOperator(settings)).json.max_amount_minor_per_currency.USD;
+  expect(await limit()).toBe(5_000);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Change limits…" }).click();
+  await dialog.getByLabel(/minute/).fill("777");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await limit()).toBe(5_000);
+});

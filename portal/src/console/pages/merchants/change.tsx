@@ -1,12 +1,14 @@
 // Changing some of a merchant's settings: a dialog with a form, and what its fields have in common.
-import type { ReactNode } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
 import { useAction } from "../../../api/action.ts";
+import { ApiError } from "../../../api/error.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, useFormValues } from "../../../ui/form.tsx";
 import { digitsOf } from "../../../ui/money.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { useLanguage } from "../../../words.ts";
-import { type Schema, write } from "../../api/client.ts";
+import { type Schema, read, write } from "../../api/client.ts";
 import { exponentOf } from "./exponents.ts";
 
 export type Merchant = Schema<"Merchant">;
@@ -22,8 +24,31 @@ interface Props {
   children: ReactNode;
 }
 
-export function ChangeDialog({ of: { merchant_id: id }, title, values, changeOf, close, children }: Props) {
-  const action = useAction((body: Change) => write("PATCH", "/v1/merchants/{id}", { path: { id }, body }), {
+/**
+ * A check for a dialog that shows settings and sends them as they then stood, with some changed: it throws when they are not so any more, for what was
+ * changed meanwhile would be taken back.
+ */
+export function useAsOpened(merchant: Merchant): () => Promise<void> {
+  const queries = useQueryClient();
+  const [opened] = useState(() => JSON.stringify(merchant));
+  return async () => {
+    const id = merchant.merchant_id;
+    const now = await queries.fetchQuery({ ...read("/v1/merchants/{id}", { path: { id } }), staleTime: 0 });
+    if (JSON.stringify(now) === opened) return;
+    const message =
+      "The settings have changed since this was opened, perhaps by what you sent. Close it, and open it again to see them.";
+    throw new ApiError({ code: "SETTINGS_CHANGED", status: 409, message });
+  };
+}
+
+export function ChangeDialog({ of: merchant, title, values, changeOf, close, children }: Props) {
+  const { merchant_id: id } = merchant;
+  const compare = useAsOpened(merchant);
+  const change = async (body: Change) => {
+    await compare();
+    return write("PATCH", "/v1/merchants/{id}", { path: { id }, body });
+  };
+  const action = useAction(change, {
     refresh: ["/v1/merchants", "/v1/audit"],
     done: () => {
       say("The change takes effect in every process within a second.");

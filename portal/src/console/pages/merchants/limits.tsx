@@ -12,7 +12,7 @@ import { write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { AddCurrency } from "./add-currency.tsx";
 import { Amount } from "./amount.tsx";
-import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
+import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn, useAsOpened } from "./change.tsx";
 import { Plain } from "./plain.tsx";
 import { DEFAULT_CURRENCY } from "./prices.ts";
 
@@ -130,9 +130,12 @@ function takingAway({ currencies }: Merchant, currency: string): Asked {
   };
 }
 
-function Ask({ of: { merchant_id: id }, asked, close }: { of: Merchant; asked: Asked; close: () => void }) {
+function Ask({ of: merchant, asked, close }: { of: Merchant; asked: Asked; close: () => void }) {
+  const { merchant_id: id } = merchant;
   const queries = useQueryClient();
+  const compare = useAsOpened(merchant);
   const confirm = async (): Promise<void> => {
+    if (asked.change.currencies) await compare(); // the others stand in it, too
     await write("PATCH", "/v1/merchants/{id}", { path: { id }, body: asked.change });
     await refresh(queries, ["/v1/merchants", "/v1/audit"]);
     say("The change takes effect in every process within a second.");
