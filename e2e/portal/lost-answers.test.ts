@@ -2,6 +2,9 @@
 // Method: answers taken away after the service has given them, in a real browser.
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { SECOND, systemClock } from "../../gateway/src/ground/clock.ts";
+import { codeOf } from "../../gateway/src/people/totp.ts";
+import { bytesOf } from "../../gateway/test/people.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
@@ -126,4 +129,22 @@ test("a suspension without an answer is asked for again as a suspension, not as 
   await dialog.getByRole("button", { name: "Suspend the merchant" }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await portal.service.askOperator(`/merchants/${merchantId}`)).json.suspended).toBe(true);
+});
+
+test("whoever confirms an authenticator without an answer is told that nobody has seen its recovery codes", async () => {
+  const { page, open } = await portal.member("owner");
+  portal.tolerate(/net::ERR_FAILED/);
+  await open(paths.accountAuthenticator());
+  await page.getByRole("button", { name: "Set up an authenticator app" }).click();
+  await page.getByRole("img", { name: /secret, for your app/ }).waitFor();
+  const secret = (await page.locator("code").first().textContent()) ?? "";
+  await page.route("**/authenticator/confirm", losesAnswer);
+  const code = codeOf(bytesOf(secret.replaceAll(" ", "")), Math.floor(systemClock.now() / SECOND / 30));
+  await page.getByLabel("Code that the app shows").fill(code);
+  await page.getByRole("button", { name: "Confirm" }).click();
+  const told = page.getByText("if nobody has kept them, make new ones", { exact: false });
+  await told.waitFor();
+  await page.getByRole("button", { name: "Make new recovery codes" }).click();
+  await page.getByRole("region", { name: "Your recovery codes" }).waitFor();
+  expect(await told.count()).toBe(0);
 });

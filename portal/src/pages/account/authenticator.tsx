@@ -15,6 +15,7 @@ export function Page() {
   const person = useSession()?.person;
   // Shown once, and only as long as the page is open.
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);
+  const [hadNone] = useState(person?.has_authenticator === false);
   if (!person) return null;
   return (
     <Frame
@@ -23,6 +24,13 @@ export function Page() {
       beside={person.has_authenticator && <Status status="set up" tone="good" />}
     >
       {codes && <RecoveryCodes codes={codes} />}
+      {/* The answer with the codes was lost, or another tab has them. */}
+      {hadNone && person.has_authenticator && !codes && (
+        <p role="status" className="max-w-xl rounded border border-warn/50 px-3 py-2">
+          The authenticator is set up. Its recovery codes were in the answer that said so, and are shown only once: if
+          nobody has kept them, make new ones.
+        </p>
+      )}
       {person.has_authenticator ? <There person={person} onCodes={setCodes} /> : <SetUp onConfirmed={setCodes} />}
     </Frame>
   );
