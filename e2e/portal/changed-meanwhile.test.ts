@@ -160,3 +160,27 @@ test("limits and currencies that another operator has set meanwhile are not take
   await dialog.waitFor({ state: "detached" });
   expect(await limit()).toBe(5_000);
 });
+
+test("rules that another operator has activated meanwhile are not replaced unread", async () => {
+  const { service } = portal;
+  const { page, open } = await portal.operator("admin");
+  await open(at.routing());
+  const rule = { gateway_code: "nusantara", priority: 7, weight: 100 };
+  const { version } = await service.operate("POST", "/routing/rules", { rules: [rule], note: "Away from the other" });
+  await page.getByLabel("Rule 1: priority").fill("42");
+  await page.keyboard.press("Tab");
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const decide = page.getByRole("button", { name: "Let it decide…" });
+  await expect.poll(() => decide.isEnabled(), { timeout: 30_000 }).toBe(true);
+  await decide.click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Store and activate" }).click();
+  await dialog.getByText(`Version ${version} decides since a moment ago`, { exact: false }).waitFor();
+  const decides = async () => (await service.askOperator("/routing/activations?limit=1")).json.data[0].version;
+  expect(await decides()).toBe(version);
+  // Behind the dialog the page says so, too; whoever has read that goes on.
+  await page.getByText(`Version ${version} decides.`, { exact: false }).waitFor();
+  await dialog.getByRole("button", { name: "Store and activate" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await decides()).toBeGreaterThan(version);
+});

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { refresh } from "../../api/action.ts";
+import { ApiError } from "../../api/error.ts";
 import { useQueryText, useSetQuery } from "../../address.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -117,7 +118,15 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
   const rules = JSON.parse(text) as object[];
   const general = faults?.filter(({ rule }) => rule === null) ?? [];
   const isValid = faults?.length === 0;
+  const queries = useQueryClient();
   const activate = async (): Promise<void> => {
+    // The page asks for what decides when it is opened or looked at again: another operator may have shifted traffic since.
+    const { data } = await queries.fetchQuery({ ...read("/v1/acquirers"), staleTime: 0 });
+    const now = data[0]?.rules_version ?? active;
+    if (now !== active) {
+      const message = `Version ${now} decides since a moment ago, and these rules would take its place. Read it under Versions first.`;
+      throw new ApiError({ code: "RULES_CHANGED", status: 409, message });
+    }
     const body = { rules: rules as Schema<"RoutingRule">[], ...(note.trim() === "" ? {} : { note: note.trim() }) };
     const { version } = await write("POST", "/v1/routing/rules", { body });
     showDecided(await write("POST", "/v1/routing/rules/{version}/activate", { path: { version: String(version) } }));
