@@ -8,6 +8,7 @@ import { eventTypes } from "./events/event.ts";
 import { parseWireTime, systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
+import { DEFAULT_CURRENCY } from "./ground/money.ts";
 
 const { contract, operatorContract, portalContract } = createApp({
   config: readConfig({}),
@@ -238,6 +239,17 @@ test("who needs no session is asked for none, and a person's account takes no to
     [...both, "acceptOperatorInvitation", "getOperatorContract", "lookAtOperatorInvitation"].sort(),
   );
   expect(names(operator.get('[{"session":[]}]'))).toEqual(expect.arrayContaining(["getSession", "changePassword"]));
+});
+
+test("an amount of a merchant's settings that has no currency beside it says which one it is in", () => {
+  const { schemas } = contracts.operator.document.components as { schemas: Record<string, { properties: object }> };
+  const told = ["Merchant", "UpdateMerchant", "SettlementSchedule", "SettlementScheduleChange", "RiskSettings"];
+  const amounts = told.flatMap((name) =>
+    Object.entries(schemas[name]?.properties ?? {}).filter(([field]) => field.endsWith("_minor")),
+  );
+  expect(amounts.length).toBeGreaterThan(4);
+  for (const [field, { description }] of amounts as [string, { description?: string }][])
+    expect(description, field).toContain(DEFAULT_CURRENCY);
 });
 
 test("the operator's contract refuses what its service does", () => {

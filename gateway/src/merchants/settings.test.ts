@@ -44,6 +44,15 @@ test("prices and limits are read in their own currency's units", () => {
   expect(() => feeRuleOf(settings, "va", "JPY")).toThrow(/JPY/);
 });
 
+test("a price replaces the whole one of its method, as the contract says, and that of no other", () => {
+  const price = { basis_points: 100, flat_minor: 0 };
+  const before = applyChange(worldwide, {
+    fees: { card: { ...price, maximum_minor: 9, per_currency: { USD: price } } },
+  });
+  const after = applyChange(before, { fees: { card: { basis_points: 90, flat_minor: 0 } } });
+  expect([after.fees.card, after.fees.va]).toEqual([{ basis_points: 90, flat_minor: 0 }, worldwide.fees.va]);
+});
+
 test.each<[string, SettingsChange, object]>([
   [
     "a number is the default currency's",

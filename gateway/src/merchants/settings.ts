@@ -41,7 +41,7 @@ const feeSchema = currencyFeeSchema.safeExtend({ per_currency: perCurrency(curre
 
 const methodSchema = z
   .strictObject({ enabled: z.boolean(), max_amount_minor: positiveMinor.optional() })
-  .meta({ id: "MethodSettings", description: "Whether a method is on, and the most that one payment may be." });
+  .meta({ id: "MethodSettings", description: "Whether a method is on, and the most that one payment in IDR may be." });
 
 const score = z.int().min(0).max(100);
 const riskWeightsSchema = z
@@ -57,17 +57,18 @@ const riskWeightsSchema = z
     id: "RiskWeights",
     description: "Points for each sign of fraud; the score is their sum, at most 100.",
   });
-const riskSettingsSchema = z
+const positiveTo = (most: number, description: string) => z.int().min(1).max(most).meta({ description });
+export const riskSettingsSchema = z
   .strictObject({
     weights: riskWeightsSchema,
-    customer_per_hour: z.int().min(1).max(1000),
-    merchant_per_minute: z.int().min(1).max(2000),
-    large_amount_minor: positiveMinor,
-    /** Amounts in a currency that is not named never count as large. */
-    large_amount_minor_per_currency: perCurrency(positiveMinor),
-    /** A payment with this score or more is reviewed by a person; 101 turns reviews off. */
-    review_at: z.int().min(1).max(101),
-    reject_at: z.int().min(1).max(101),
+    customer_per_hour: positiveTo(1000, "From this many on `customer_velocity` is a sign."),
+    merchant_per_minute: positiveTo(2000, "From this many on `merchant_velocity` is a sign."),
+    large_amount_minor: positiveMinor.meta({ description: "From this amount in IDR on `large_amount` is a sign." }),
+    large_amount_minor_per_currency: perCurrency(positiveMinor).meta({
+      description: "The same in other currencies; in one that is not named it never is.",
+    }),
+    review_at: positiveTo(101, "From this score on a person looks at it; 101: never."),
+    reject_at: positiveTo(101, "From this score on it is refused; 101: never."),
   })
   .meta({ id: "RiskSettings", description: "What fraud detection looks at, and from which score on it acts." });
 export type RiskSettings = z.infer<typeof riskSettingsSchema>;
@@ -79,11 +80,13 @@ const feesSchema = perMethod(feeSchema).meta({ id: "Fees", description: "The pri
 
 export const settingsSchema = z.strictObject({
   currencies: z.array(currency).min(1).max(50),
-  max_amount_minor: positiveMinor,
-  max_amount_minor_per_currency: perCurrency(positiveMinor),
+  max_amount_minor: positiveMinor.meta({ description: "The most that one payment in IDR may be." }),
+  max_amount_minor_per_currency: perCurrency(positiveMinor).meta({ description: "The same in other currencies." }),
   methods: methodsSchema,
   fees: feesSchema,
-  wallet_frozen: perCurrency(z.boolean()),
+  wallet_frozen: perCurrency(z.boolean()).meta({
+    description: "By currency. True: no refunds, no new settlement batches and no payouts.",
+  }),
   risk: riskSettingsSchema,
   settlement: settlementScheduleSchema.prefault(defaultSchedule),
 });
@@ -128,36 +131,36 @@ export const defaultSettings: MerchantSettings = {
   },
 };
 
-const methodChange = z.union([
-  z.boolean(),
-  methodSchema.partial().meta({ id: "MethodChange", description: "What changes; the rest stays." }),
-]);
-const methodsChange = perMethod(methodChange)
-  .partial()
-  .meta({ id: "MethodsChange", description: "By method; the rest stays." });
-const feesChange = perMethod(feeSchema).partial().meta({ id: "FeesChange", description: "By method; the rest stays." });
-const riskChange = riskSettingsSchema
-  .partial()
-  .meta({ id: "RiskChange", description: "What changes; the rest stays." });
-const scheduleChange = settlementScheduleSchema
-  .partial()
-  .meta({ id: "SettlementScheduleChange", description: "What changes; the rest stays." });
+const changeOf = <Shape extends z.ZodRawShape>(settings: z.ZodObject<Shape>, id: string) =>
+  settings.partial().meta({ id, description: "What changes; the rest stays." });
+const methodChange = z.union([z.boolean(), changeOf(methodSchema, "MethodChange")]);
+const methodsChange = changeOf(perMethod(methodChange), "MethodsChange");
+const feesChange = perMethod(feeSchema).partial().meta({
+  id: "FeesChange",
+  description: "By method: its whole price, also the minimum, the maximum and other currencies. Other methods stay.",
+});
 
 /** An operator's change of a merchant. Absent fields stay as they are. */
 export const settingsChangeSchema = z
   .strictObject({
-    suspended: z.boolean().optional(),
+    suspended: z.boolean().optional().meta({ description: "True: every signed request is answered 403." }),
     rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
-    /** Each currency but the default one needs fees of its own for every enabled method, and a largest amount. */
-    currencies: z.array(currency).min(1).max(50).optional(),
-    /** A number is for the default currency; an object has amounts by currency. */
-    max_amount_minor: z.union([positiveMinor, perCurrency(positiveMinor)]).optional(),
-    /** The list of enabled methods (the others are disabled), or changes of some methods. */
-    methods: z.union([z.array(paymentMethodSchema).min(1), methodsChange]).optional(),
+    currencies: z.array(currency).min(1).max(50).optional().meta({
+      description:
+        "All that are enabled. Each but IDR needs fees of its own for every enabled method, and a largest amount.",
+    }),
+    max_amount_minor: z
+      .union([positiveMinor, perCurrency(positiveMinor)])
+      .optional()
+      .meta({ description: "A number is for IDR; an object has amounts by currency, and others stay." }),
+    methods: z
+      .union([z.array(paymentMethodSchema).min(1), methodsChange])
+      .optional()
+      .meta({ description: "A list: only these are enabled. An object: changes of some methods, and others stay." }),
     fees: feesChange.optional(),
-    wallet_frozen: perCurrency(z.boolean()).optional(),
-    risk: riskChange.optional(),
-    settlement: scheduleChange.optional(),
+    wallet_frozen: settingsSchema.shape.wallet_frozen.optional(),
+    risk: changeOf(riskSettingsSchema, "RiskChange").optional(),
+    settlement: changeOf(settlementScheduleSchema, "SettlementScheduleChange").optional(),
   })
   .meta({
     id: "UpdateMerchant",

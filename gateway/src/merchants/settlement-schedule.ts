@@ -17,29 +17,31 @@ const distinct = <Item extends z.ZodType>(item: Item) =>
 
 const existingDate = z
   .string()
-  .refine((text) => parseWireTime(text)?.wholeDay === true, "is not a date YYYY-MM-DD of 1970 to 2199");
+  .refine((text) => parseWireTime(text)?.wholeDay === true, "is not a date YYYY-MM-DD of 1970 to 2199")
+  .meta({ format: "date" });
 
 /** The settlement schedule in a merchant's settings. Days and times of day are local. */
 export const settlementScheduleSchema = z
   .strictObject({
-    /** Local time is UTC plus this fixed offset; there is no summer time. */
-    utc_offset_minutes: z.int().min(-720).max(840),
-    /** Time at which a business day ends and runs start. "00:00" ends the previous day; any other time ends the day that it lies in. */
-    cutoff: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM"),
-    /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day ends only when the next begins. */
-    delay_days: z.int().min(0).max(30),
-    /** 0 is Sunday. */
-    closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
-    holidays: distinct(existingDate).max(HOLIDAYS_MAX),
-    /** Minor units of the default currency; a smaller payout waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
-    minimum_payout_minor: z.int().min(0),
-    /** Minimum payouts of other currencies, each in its own minor units; a currency that is not named has none. */
-    minimum_payout_minor_per_currency: z.record(
-      z.string().refine(isCurrency, "is not a currency of ISO 4217"),
-      z.int().min(0),
-    ),
-    /** Seconds from the forming of a batch until its payout. */
-    pay_after_seconds: z.int().min(0).max(604_800),
+    utc_offset_minutes: z.int().min(-720).max(840).meta({ description: "Local time is UTC plus this, all the year." }),
+    cutoff: z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM")
+      .meta({
+        description: "When a business day ends and runs start: 00:00 ends the day before, another time its own.",
+      }),
+    // T+0 with cutoff "00:00" is T+1: the day ends only when the next begins.
+    delay_days: z.int().min(0).max(30).meta({ description: "The n of T+n, in calendar days." }),
+    closed_weekdays: distinct(z.int().min(0).max(6))
+      .max(6, "leaves no day open")
+      .meta({ description: "Days without a run; 0 is Sunday." }),
+    holidays: distinct(existingDate).max(HOLIDAYS_MAX).meta({ description: "Dates without a run." }),
+    // At most MINOR_MAX, which is the largest z.int().
+    minimum_payout_minor: z.int().min(0).meta({ description: "A smaller payout in IDR waits for a later run." }),
+    minimum_payout_minor_per_currency: z
+      .record(z.string().refine(isCurrency, "is not a currency of ISO 4217"), z.int().min(0))
+      .meta({ description: "The same in other currencies; one that is not named has none." }),
+    pay_after_seconds: z.int().min(0).max(604_800).meta({ description: "From a run until its payout is due." }),
   })
   .meta({
     id: "SettlementSchedule",

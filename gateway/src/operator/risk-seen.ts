@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, identity, minorAmount, positive, timestamp } from "../http/shapes.ts";
+import { currencyCode, identity, minorAmount, timestamp } from "../http/shapes.ts";
 import { wireTime } from "../ground/clock.ts";
 import { DEFAULT_CURRENCY, wireAmount } from "../ground/money.ts";
-import type { MerchantSettings } from "../merchants/settings.ts";
+import { type MerchantSettings, riskSettingsSchema } from "../merchants/settings.ts";
 import type { Payment } from "../payments/payment.ts";
 import { amountMinor, createdPaymentSchema } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
@@ -48,15 +48,12 @@ export const riskSeenSchema = z
         currency: currencyCode,
       })
       .meta({ id: "RiskFacts", description: "What was counted, at the moment of the payment." }),
-    bounds: z
-      .strictObject({
-        customer_per_hour: positive(10, "From this many on `customer_velocity` is a sign."),
-        merchant_per_minute: positive(600, "From this many on `merchant_velocity` is a sign."),
+    bounds: riskSettingsSchema
+      .omit({ weights: true, large_amount_minor_per_currency: true })
+      .extend({
         large_amount_minor: minorAmount("From this amount on `large_amount` is a sign.", 5_000_000_000)
           .nullable()
           .meta({ description: "From this amount on `large_amount` is a sign. Null: this currency has none." }),
-        review_at: positive(70, "From this score on a person looks at it."),
-        reject_at: positive(80, "From this score on it is refused."),
       })
       .meta({
         id: "RiskBounds",

@@ -1,5 +1,6 @@
 // The shapes of a merchant's settings, those of its owner and those of the operator.
 import { z } from "zod";
+import { settlementScheduleSchema } from "../merchants/settlement-schedule.ts";
 import { exampleIds } from "../http/examples.ts";
 import { currencyCode, displayName, exponentField, identity, minorAmount } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
@@ -77,15 +78,8 @@ export const merchantSettingsSchema = z
     rate_limit_per_minute: z.int().min(1).meta({ description: "Requests that each credential and person may make." }),
     currencies: z.array(enabledCurrencySchema),
     payment_methods: z.array(enabledMethodSchema),
-    settlement: z
-      .strictObject({
-        cutoff: z.string().meta({ description: "Local time of day at which a business day ends." }),
-        utc_offset_minutes: z.int(),
-        delay_days: z.int().min(0).meta({ description: "The n of T+n." }),
-        closed_weekdays: z.array(z.int().min(0).max(6)).meta({ description: "Without a batch; 0 is Sunday." }),
-        holidays: z.array(z.iso.date()).meta({ description: "Without a batch either." }),
-        pay_after_seconds: z.int().min(0).meta({ description: "From the forming of a batch until its payout." }),
-      })
+    settlement: settlementScheduleSchema
+      .omit({ minimum_payout_minor: true, minimum_payout_minor_per_currency: true })
       .meta({ id: "PayoutSchedule", description: "When payments are paid out." }),
   })
   .meta({
