@@ -97,6 +97,12 @@ describe.each(Object.entries(contracts))("the %s contract", (name, check) => {
     }
   });
 
+  test("says of every day that bounds a range whose day it is", () => {
+    const said = [...JSON.stringify(check.document).matchAll(/"description":"([^"]*YYYY-MM-DD[^"]*)"/g)];
+    expect(said.length).toBeGreaterThan(5);
+    for (const [, description] of said) expect(description).toMatch(/\bUTC\b/);
+  });
+
   test("tells of every operation under a heading that the document introduces", () => {
     const { tags } = check.document as { tags: { name: string }[] };
     const introduced = new Set(tags.map((tag) => tag.name));

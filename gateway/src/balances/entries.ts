@@ -33,8 +33,8 @@ export const entriesParams = {
 
 export const entriesQuerySchema = z.strictObject({
   figure: balanceFigure.optional().meta({ description: "Which figure to explain; `available` when absent." }),
-  posted_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  posted_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  posted_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  posted_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: z
     .string()

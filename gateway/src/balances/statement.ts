@@ -26,8 +26,8 @@ const bound = (description: string, example: string) =>
     .unwrap()
     .meta({ ...rangeBound(description).meta(), examples: [example] });
 export const periodFields = {
-  from: bound("YYYY-MM-DD or a timestamp; inclusive.", "2026-11-01"),
-  to: bound("YYYY-MM-DD (the whole day) or a timestamp; inclusive.", "2026-11-30"),
+  from: bound("YYYY-MM-DD in UTC or a timestamp; inclusive.", "2026-11-01"),
+  to: bound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive.", "2026-11-30"),
 };
 
 const movementSchema = withExample(

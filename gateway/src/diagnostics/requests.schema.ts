@@ -113,8 +113,8 @@ export const requestsQuery = z.strictObject({
     .meta({ examples: [faultCodes[0]] }),
   client_id: text(1, 80).optional(),
   idempotency_key: text(1, 255).optional(),
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("request", "is not the identity of a request", "Only requests older than this one."),
 });

@@ -61,8 +61,8 @@ export const disputesQuerySchema = z.strictObject({
   payment_reference: checkedIdentity("payment", "is not the reference of a payment")
     .optional()
     .meta({ description: "Only disputes about this payment." }),
-  opened_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  opened_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  opened_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  opened_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("dispute", "is not the uuid of a dispute", "`uuid` of the last dispute received."),
 });

@@ -65,6 +65,9 @@ good once, within 300 seconds. HTTP Message Signatures (RFC 9421, HMAC-SHA256) a
 **Idempotency.** Every write carries an \`Idempotency-Key\`: one for one intent, the same on each retry. A repeated request gets the
 stored answer with \`X-Idempotent-Replay: true\`: a success with 200, a refusal with its own status.
 
+**Errors.** Every call may also be answered 408 or 431 with \`MALFORMED_REQUEST\`: it did not arrive in time, or its headers are too large.
+A path that is not here is answered 404 with \`ROUTE_NOT_FOUND\`, another method 405 with \`METHOD_NOT_ALLOWED\` and the header \`Allow\`.
+
 **Growth.** Answers and events may gain fields, and lists of values may gain members: ignore what you do not know. Requests may not carry
 fields that are not listed here; an optional field that is \`null\` counts as left out.`;
 

@@ -46,7 +46,7 @@ const ruleSchema = z
 const about: Record<PolicyAction, string> = {
   refund_payment: "Refunds of a payment; held against the bound with what went back of it before.",
   approve_review: "Letting a payment under review go on.",
-  resolve_dispute: "Deciding a dispute.",
+  resolve_dispute: "Deciding a dispute, and recording one: what nobody answers is lost.",
   decide_receipt: "Giving money that no payment awaited to its merchant, or returning it.",
   record_outcome: "Recording what became of a refund or payment that its acquirer leaves open.",
   record_payout: "Recording that the bank paid or returned a batch.",

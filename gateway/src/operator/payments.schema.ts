@@ -45,8 +45,8 @@ export const paymentsQuery = z.strictObject({
   environment: environmentField.optional().meta({ description: "Only payments of this environment." }),
   status: listQuerySchema.shape.status,
   amount_minor: amountQuery,
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   ...pageFieldsOf("payment", "reference"),
 });
 

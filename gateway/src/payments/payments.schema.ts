@@ -167,8 +167,8 @@ export const listQuerySchema = z.strictObject({
   payment_link: checkedIdentity("link", "is not the uuid of a payment link")
     .optional()
     .meta({ description: "Only payments that came by this payment link." }),
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter(
     "payment",

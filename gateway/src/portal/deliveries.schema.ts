@@ -48,8 +48,8 @@ const listedSchema = z
 export const deliveryListSchema = listSchema(listedSchema, "ListedDeliveryList");
 export const deliveryQuery = z.strictObject({
   outcome: z.enum(["failed"]).optional().meta({ description: "`failed`: only attempts that failed." }),
-  started_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  started_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  started_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  started_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: z
     .string()

@@ -79,8 +79,8 @@ export const refundsQuerySchema = z.strictObject({
     .optional()
     .meta({ description: "Only refunds of this payment." }),
   status: refundStatus.optional().meta({ description: "Only refunds of this status." }),
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("refund", "is not the uuid of a refund", "`uuid` of the last refund received."),
 });

@@ -37,8 +37,8 @@ export const paymentSearchQuery = z.strictObject({
     .meta({ description: "A name and its value.", pattern: "^[^:\\u0000]+:[^\\u0000]*$", examples: ["order:1042"] }),
   status: listQuerySchema.shape.status,
   payment_method: paymentMethodSchema.optional(),
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("payment", "is not the reference of a payment", "A payment: only older ones."),
 });

@@ -72,7 +72,7 @@ export const settlementListSchema = listSchema(settlementSchema, "SettlementList
 
 export const formedSettlementsSchema = z.strictObject({ data: z.array(settlementSchema) }).meta({
   id: "FormedSettlements",
-  description: "The batches that were formed just now; none when nothing waits.",
+  description: "What was formed just now. A minimum payout and a frozen wallet hold batches back here too.",
   examples: [{ data: [{ ...exampleOf(settlementSchema), status: "processing", paid_at: null, bank_reference: null }] }],
 });
 
@@ -83,8 +83,8 @@ export const settlementsQuerySchema = z.strictObject({
     .regex(/^[A-Z]{3}$/, "must be a currency code")
     .optional()
     .meta({ description: "Only batches in this currency.", examples: ["IDR"] }),
-  date_from: rangeBound("YYYY-MM-DD or a timestamp; compares `period_end`, inclusive."),
-  date_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; compares `period_end`, inclusive."),
+  date_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; compares `period_end`, inclusive."),
+  date_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; compares `period_end`, inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("settlement", "is not the uuid of a settlement", "`uuid` of the last batch received."),
 });

@@ -469,6 +469,19 @@ where payment_id = $1::uuid`,
   expect(new Set(data.map(({ period_end }: { period_end: string }) => period_end)).size).toBe(1);
 });
 
+test("a run by hand forms nothing below the minimum payout or of a frozen wallet, as the contract says", async () => {
+  const { client, merchantId } = await service.merchant();
+  const { reference } = (await client.post("/v1/payments", paymentBody())).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const formedWith = async (settings: object): Promise<number> => {
+    await service.operate("PATCH", `/merchants/${merchantId}`, settings);
+    return (await client.post("/v1/sandbox/settlements/run", {})).json.data.length as number;
+  };
+  expect(await formedWith({ settlement: { minimum_payout_minor: 9_000_000_000 } })).toBe(0);
+  expect(await formedWith({ settlement: { minimum_payout_minor: 0 }, wallet_frozen: { IDR: true } })).toBe(0);
+  expect(await formedWith({ wallet_frozen: { IDR: false } })).toBe(1);
+});
+
 test("a frozen wallet is not paid out, until it is thawed", async () => {
   const { client, merchantId } = await service.merchant();
   await paid(client);

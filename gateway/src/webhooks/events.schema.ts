@@ -125,8 +125,8 @@ export const eventsQuerySchema = z.strictObject({
     .enum([...deliveryStates, "none"])
     .optional()
     .meta({ description: "Where the delivery stands; `none`: there was no address to send it to." }),
-  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
-  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  created_from: rangeBound("YYYY-MM-DD in UTC or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day, in UTC) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("event", "is not the id of an event", "`id` of the last event received."),
 });
@@ -153,7 +153,7 @@ const resendSchema = z
       .max(100)
       .optional()
       .meta({ description: "These events, all or none." }),
-    since: rangeBound("Instead of `event_ids`: the events since this moment; YYYY-MM-DD or a timestamp."),
+    since: rangeBound("Instead of `event_ids`: the events since this moment; YYYY-MM-DD in UTC or a timestamp."),
     state: z
       .enum(["undelivered", "delivered", "all"])
       .optional()
