@@ -90,7 +90,7 @@ export class ContractCheck {
     );
   }
 
-  /** Problems of an answer to `method` on the actual `path`, by the contract; empty when there are none. */
+  /** Problems of an answer to `method` on the actual `path`, by the contract, its error code included; empty when there are none. */
   answerFaults(method: string, path: string, answer: { status: number; headers: Headers; text: string }): string[] {
     const told = this.operationFor(method, path);
     if (!told) return [`${method} ${path} is not in the contract`];
@@ -109,7 +109,10 @@ export class ContractCheck {
     if (!isKnown) return [`${told.operation.operationId} ${answer.status} does not declare ${mediaType}`];
     const value: unknown = mediaType === "application/json" ? JSON.parse(answer.text) : answer.text;
     const schema = `${$ref?.slice(1) ?? place}/content/${mediaType.replaceAll("/", "~1")}/schema`;
-    return [...missing.map((name) => `lacks the header ${name}`), ...this.faults(schema, value)].map(
+    const { code } = (value as { error?: { code?: string } } | null)?.error ?? {};
+    const codes = [...String(response.description).matchAll(/^`([A-Z_]+)`:/gm)].map(([, told = ""]) => told);
+    const untold = code === undefined || codes.length === 0 || codes.includes(code) ? [] : [`does not tell of ${code}`];
+    return [...missing.map((name) => `lacks the header ${name}`), ...untold, ...this.faults(schema, value)].map(
       (fault) => `${told.operation.operationId} ${answer.status}: ${fault}`,
     );
   }

@@ -1,5 +1,7 @@
 // Values that break programs, and where a contract lets them in: for tests that send them to every operation of an API.
 import { readFileSync } from "node:fs";
+import type { Answer } from "../../e2e/kit/client.ts";
+import { ContractCheck } from "./contract-check.ts";
 
 interface Described {
   operationId: string;
@@ -30,10 +32,21 @@ interface Operation {
 
 const lastPart = (ref: string | undefined): string => ref?.split("/").at(-1) ?? "";
 
+type Face = "portal" | "operator";
+const textOf = (face: Face): string => readFileSync(new URL(`../../openapi/${face}.json`, import.meta.url), "utf8");
+
+export const contractOf = (face: Face): ContractCheck => new ContractCheck(textOf(face));
+
+/** Problems of an answer by the contract. None where a client makes another path of this one, such as by taking dots out of it, or it is too long. */
+export function contractFaults(contract: ContractCheck, method: string, path: string, answer: Answer): string[] {
+  const { pathname } = new URL(path, "http://service.test");
+  const isElsewhere = answer.json?.error?.code === "ROUTE_NOT_FOUND" || !contract.operationFor(method, pathname);
+  return isElsewhere || answer.status === 431 ? [] : contract.answerFaults(method, pathname, answer);
+}
+
 /** All operations of a contract, without those named. */
-export function operationsOf(face: "portal" | "operator", without: readonly string[]): Operation[] {
-  const file = new URL(`../../openapi/${face}.json`, import.meta.url);
-  const { paths, components } = JSON.parse(readFileSync(file, "utf8")) as Contract;
+export function operationsOf(face: Face, without: readonly string[]): Operation[] {
+  const { paths, components } = JSON.parse(textOf(face)) as Contract;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method]) => ["get", "post", "put", "patch", "delete"].includes(method))

@@ -10,7 +10,8 @@ import type { Surface } from "../people/sessions.sql.ts";
 
 const guestCodes: FaultCode[] = ["VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
 export const personCodes: FaultCode[] = ["UNAUTHORIZED", ...guestCodes];
-const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
+/** Also of changes that take no body: one that is sent is judged. */
+const changeCodes: FaultCode[] = ["FORBIDDEN", "MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
 /** OpenAPI security scheme of a surface's session cookie. */
 export function sessionScheme(surface: Surface): Json {
@@ -33,7 +34,6 @@ export function accessOperation(endpoint: AccessEndpoint): Operation {
       ...(endpoint.for === "guest" ? guestCodes : personCodes),
       ...(endpoint.for === "person" && endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
     ],
-    sendsBody: endpoint.body !== undefined,
   });
   return { ...operation, security: endpoint.for === "guest" ? [] : [{ session: [] }] };
 }
@@ -41,7 +41,7 @@ export function accessOperation(endpoint: AccessEndpoint): Operation {
 /** OpenAPI operation of an endpoint. `rights`: text on who may call it; `codes`: error codes in addition to the endpoint's own. */
 export function shapedOperation(
   endpoint: Shaped<unknown, unknown>,
-  { rights, codes, sendsBody }: { rights: string; codes: readonly FaultCode[]; sendsBody: boolean },
+  { rights, codes }: { rights: string; codes: readonly FaultCode[] },
 ): Operation {
   const { body, description } = endpoint;
   const rules = body && rulesOf(body);
@@ -50,9 +50,9 @@ export function shapedOperation(
     ...endpoint,
     ...(texts.length > 0 ? { description: texts.join("\n\n") } : {}),
     errors: [
-      ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
+      "MALFORMED_REQUEST",
+      ...(endpoint.method === "GET" ? [] : changeCodes),
       ...codes,
-      ...(sendsBody ? bodyCodes : []),
       ...(endpoint.errors ?? (endpoint.params ? (["OBJECT_NOT_FOUND"] as const) : [])),
     ],
     body: rules && {

@@ -15,6 +15,7 @@ import {
   disputeParams,
   disputeSchema,
   disputesQuerySchema,
+  openDisputeErrors,
   openDisputeSchema,
   resolveDisputeSchema,
   resolvedExamples,
@@ -50,7 +51,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       params: paymentParams,
       summary: "Let the payer contest a payment",
       ...ofSandbox,
-      errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
+      errors: openDisputeErrors,
       success: { status: 201, description: "The dispute; the amount is held.", schema: disputeSchema },
       links: [
         { operationId: "getDispute", description: "Read how it stands.", path: { uuid: "uuid" } },

@@ -27,7 +27,7 @@ const disputeStatus = z.enum(disputeStatuses).meta({
     "`needs_response`: evidence is awaited. `under_review`: it is looked at. `won` and `withdrawn`: the held funds are released. `lost`: they " +
     "are gone.",
 });
-export const disputeReason = z
+const disputeReason = z
   .enum(disputeReasons)
   .meta({ id: "DisputeReason", description: "Why the payer contests the payment." });
 const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
@@ -73,6 +73,9 @@ export const openDisputeSchema = z
     amount_minor: amountMinor.optional().meta({ description: "Minor units; all that was not refunded when absent." }),
   })
   .meta({ id: "OpenDispute", examples: [{ reason: "product_not_received", amount_minor: 10_000_000 }] });
+
+/** Why a dispute cannot be opened. */
+export const openDisputeErrors = ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"] as const;
 
 export const resolveDisputeSchema = withExample(z.strictObject({ outcome: disputeOutcome }), { id: "ResolveDispute" });
 

@@ -178,7 +178,7 @@ export const approvalSchema = z
 
 export const askedSchema = z.strictObject({ approval: approvalSchema }).meta({
   id: "ApprovalAsked",
-  description: "Nothing was done: a second operator has to approve it first.",
+  description: "What was asked for, and where it stands: nothing was done before a second operator approved it.",
   examples: [{ approval: exampleApproval }],
 });
 

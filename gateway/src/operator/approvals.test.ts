@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, type Client, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { contractFaults, contractOf } from "../../test/hostile-input.ts";
 import { type OperatorAsk, VIEWER_TOKEN, outcomeOf } from "../../test/operator.ts";
 import { type Browser, operates } from "../../test/portal.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -18,6 +19,7 @@ import { Audit } from "./audit.ts";
 import type { OperatorEndpoint } from "./endpoint.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
 
+const contract = contractOf("operator");
 let service: TestService;
 const tokens: Record<string, string> = {};
 let keys = 0;
@@ -28,7 +30,7 @@ async function ask(
   path: string,
   { body, token = OPERATOR_TOKEN, key }: OperatorAsk = {},
 ): Promise<Answer> {
-  return readAnswer(
+  const answer = await readAnswer(
     await fetch(`${service.operatorOrigin}/ops/v1${path}`, {
       method,
       headers: {
@@ -39,6 +41,8 @@ async function ask(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }),
   );
+  expect(contractFaults(contract, method, `/ops/v1${path}`, answer), answer.text).toEqual([]);
+  return answer;
 }
 const by = (name: string): { token: string } => ({ token: tokens[name] ?? "" });
 
@@ -583,6 +587,31 @@ describe("other changes", () => {
       { status: "needs_response", amount_minor: AMOUNT },
     ]);
   });
+
+  test.each([{}, { resolve_dispute: {}, record_payout: {} }])(
+    "what is asked of the other book is refused alike, whatever is demanded: %o",
+    async (demanded) => {
+      await demand({});
+      const { client, merchantId } = await service.merchant();
+      const disputed = await paid(client);
+      const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+      const { uuid } = (await client.post(`/v1/sandbox/payments/${disputed}/dispute`, { reason: "general" })).json;
+      await demand(demanded);
+      const asks = async (path: string, body?: object): Promise<string> =>
+        outcomeOf(await ask("POST", `/merchants/${merchantId}/books/production${path}`, { ...by("sari"), body }));
+      expect([
+        await asks("/disputes", { payment_reference: disputed, reason: "general" }),
+        await asks(`/disputes/${uuid}/resolve`, { outcome: "won" }),
+        await asks(`/settlements/${batch.uuid}/pay`, { bank_reference: "TRF1" }),
+        await asks(`/settlements/${batch.uuid}/return`),
+      ]).toEqual([
+        "403 ENVIRONMENT_MISMATCH",
+        "404 OBJECT_NOT_FOUND",
+        "403 ENVIRONMENT_MISMATCH",
+        "403 ENVIRONMENT_MISMATCH",
+      ]);
+    },
+  );
 
   test("a dispute is decided by two, and the book before and after is told", async () => {
     await demand({ resolve_dispute: {} });

@@ -5,9 +5,10 @@ import { listDisputes, readDispute } from "../disputes/disputes.routes.ts";
 import {
   disputeListSchema,
   disputeParams,
-  disputeReason,
   disputeSchema,
   disputesQuerySchema,
+  openDisputeErrors,
+  openDisputeSchema,
   resolveDisputeSchema,
 } from "../disputes/disputes.schema.ts";
 import { contestedMinor, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
@@ -32,7 +33,6 @@ import { identity } from "../http/shapes.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type DisputeStatus, isRunning } from "../payments/payment.ts";
-import { amountMinor } from "../payments/payments.schema.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { OF_BOOK, findBook } from "./books.ts";
@@ -48,12 +48,8 @@ interface OperatorDisputeParts {
   moves: KeyedMoves;
 }
 
-const openSchema = z
-  .strictObject({
-    payment_reference: identity("payment").meta({ description: "The payment that is contested." }),
-    reason: disputeReason,
-    amount_minor: amountMinor.optional().meta({ description: "Minor units; all that was not refunded when absent." }),
-  })
+const openSchema = openDisputeSchema
+  .extend({ payment_reference: identity("payment").meta({ description: "The payment that is contested." }) })
   .meta({
     id: "RecordDispute",
     examples: [{ payment_reference: exampleIds.payment, reason: "product_not_received" }],
@@ -115,7 +111,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       role: "admin",
       body: openSchema,
       success: { status: 201, description: "The dispute.", schema: disputeSchema },
-      errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", ...openDisputeErrors],
       // What nobody answers is lost: whoever records a dispute may decide it by waiting.
       approval: {
         action: "resolve_dispute",
@@ -162,9 +158,9 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       approval: {
         action: "resolve_dispute",
         async foresee({ params, body: { outcome } }) {
-          const { owner, dispute } = await find(params);
-          if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
-          if (dispute.book.environment !== owner.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+          const { owner, key, dispute } = await find(params);
+          // As when it runs: a dispute of the other book is not found.
+          if (!dispute || !key.paymentReference) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
           if (!disputeTransitions[dispute.status].includes(outcome))
             throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
           const { amountMinor, currency, paymentReference, status } = dispute;

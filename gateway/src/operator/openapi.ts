@@ -1,26 +1,28 @@
 // The OpenAPI document of /ops/v1, generated from its endpoints.
+import { z } from "zod";
 import { type AccessEndpoint, isChange } from "../access/endpoint.ts";
-import { accessOperation, sessionScheme, shapedOperation } from "../access/openapi.ts";
-import type { FaultCode } from "../ground/fault.ts";
+import { accessOperation, personCodes, sessionScheme, shapedOperation } from "../access/openapi.ts";
 import type { Json } from "../http/json-schema.ts";
 import { idempotencyKey, keyCodes, replayReplies } from "../http/merchant-openapi.ts";
-import { Document, type Operation } from "../http/openapi.ts";
+import { Document, type Operation, type Success } from "../http/openapi.ts";
+import { exampleOf } from "../http/shapes.ts";
 import { askedSchema } from "./approvals.schema.ts";
 import { type OperatorEndpoint, needsFreshProof } from "./endpoint.ts";
 
-const generalCodes: FaultCode[] = [
-  "MALFORMED_REQUEST",
-  "UNAUTHORIZED",
-  "RATE_LIMITED",
-  "VALIDATION_ERROR",
-  "SERVICE_UNAVAILABLE",
-  "INTERNAL_ERROR",
-];
 const asked = {
   status: 202,
   description: "Nothing was done: the policy demands a second operator, who approves it under `/ops/v1/approvals`.",
   schema: askedSchema,
 };
+
+/** The answers to a repeated key: the success, or where a second operator was needed, the decided approval. */
+const keyed = ({ schema, ...success }: Success): Success => ({
+  ...success,
+  schema: z.union([schema, askedSchema]).meta({
+    description: "As it was answered first; or the approval that was asked for, once it is decided: see its `status`.",
+    examples: [exampleOf(schema)],
+  }),
+});
 
 const tags = [
   ["Merchants", "Merchants, their settings, their credentials and where their events go."],
@@ -110,21 +112,19 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
   const operation = shapedOperation(endpoint, {
     rights: `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`,
     codes: [
-      ...generalCodes,
+      ...personCodes,
       ...(endpoint.role !== "viewer" && endpoint.method === "GET" ? (["FORBIDDEN"] as const) : []),
       ...(needsFreshProof(endpoint) ? (["PROOF_REQUIRED"] as const) : []),
       "SECOND_FACTOR_REQUIRED",
       ...(endpoint.keyed ? keyCodes : []),
-      ...(endpoint.approval && !endpoint.keyed ? (["PAYLOAD_TOO_LARGE"] as const) : []),
     ],
-    sendsBody: endpoint.body !== undefined,
   });
   return {
     ...operation,
     ...(endpoint.keyed ? { headers: { IdempotencyKey: idempotencyKey } } : {}),
     replies: {
-      ...(endpoint.keyed ? replayReplies(document, endpoint.success) : {}),
-      ...(endpoint.approval ? { 202: document.response(asked) } : {}),
+      ...(endpoint.keyed ? replayReplies(document, keyed(endpoint.success)) : {}),
+      ...(endpoint.approval ? { 202: document.response(asked, "X-Idempotent-Replay") } : {}),
     },
   };
 }

@@ -64,7 +64,7 @@ export function operatorSettlementEndpoints({
     const answered = answering(command, (settlement) => reply(200, settlementView(settlement)));
     return moves.move(book, call, answered);
   };
-  const errors = ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"] as const;
+  const errors = ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "SETTLEMENT_CLOSED"] as const;
   return [
     operatorEndpoint({
       method: "GET",

@@ -11,6 +11,7 @@ import type { MemberEndpoint, PortalEndpoint } from "./endpoint.ts";
 import { mountedPath, needsFreshProof } from "./mounted.ts";
 
 const memberCodes: FaultCode[] = [
+  "MALFORMED_REQUEST",
   ...personCodes,
   "FORBIDDEN",
   "SECOND_FACTOR_REQUIRED",
@@ -113,7 +114,6 @@ function memberOperation(endpoint: MemberEndpoint): Operation {
       ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
       ...(endpoint.sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
     ],
-    sendsBody: endpoint.body !== undefined || upload !== undefined,
   });
   return { ...operation, upload, headers: upload ? { ...memberHeaders, XFileName: fileNameHeader } : memberHeaders };
 }
