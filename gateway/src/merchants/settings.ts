@@ -84,9 +84,7 @@ export const settingsSchema = z.strictObject({
   max_amount_minor_per_currency: perCurrency(positiveMinor).meta({ description: "The same in other currencies." }),
   methods: methodsSchema,
   fees: feesSchema,
-  wallet_frozen: perCurrency(z.boolean()).meta({
-    description: "By currency. True: no refunds, no new settlement batches and no payouts.",
-  }),
+  wallet_frozen: perCurrency(z.boolean()).meta({ description: "True: no refunds, no new batches, no payouts." }),
   risk: riskSettingsSchema,
   settlement: settlementScheduleSchema.prefault(defaultSchedule),
 });

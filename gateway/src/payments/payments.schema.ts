@@ -122,7 +122,9 @@ export const createPaymentSchema = z
       examples: ["order-1042"],
     }),
     description: z.optional(text(0, 255)).meta({ examples: ["Two bags of coffee"] }),
-    expires_in: z.int().min(60).max(86_400).optional().meta({ description: "Seconds to pay in; 1800 when absent." }),
+    expires_in: z.int().min(60).max(86_400).optional().meta({
+      description: "Seconds to pay in, after a review from the approval on; 1800 when absent.",
+    }),
     customer: customerSchema.optional(),
     callback_url: z
       .string()
@@ -263,7 +265,7 @@ const instructions = instructionsSchema
 const payingFields = {
   instructions: instructions.optional().meta({ description: "How the payer pays. Present while it is pending." }),
   expires_at: timestamp.optional().meta({
-    description: "Until when it can be paid, or could be. Present while it is pending, and where it has expired.",
+    description: "Until when it can be paid; under review, when that ends. Present while pending and once expired.",
     examples: [exampleTimes.expires],
   }),
 };

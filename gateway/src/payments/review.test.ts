@@ -13,6 +13,7 @@ import { otherBook } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { type PaymentParts, cancelPayment } from "./payments.ts";
+import { createPaymentSchema, paymentStatusSchema } from "./payments.schema.ts";
 import { payments, reviewedOrRouted } from "./payments.sql.ts";
 import { approvePayment, isUnderReview, refusePayment } from "./review.ts";
 import { paymentStatuses } from "./states.ts";
@@ -70,6 +71,12 @@ test.each([
 ])("expires_in %s counts from the approval: %i seconds", (expiresIn, seconds) => {
   const payment = reviewed({ expiresIn });
   expect(onto(payment, approving(payment.reference)).answer.expiresAt).toBe(NOW + seconds * SECOND);
+});
+
+test("the contract says what the times of a payment under review are", () => {
+  const { expires_in: seconds } = createPaymentSchema.shape;
+  expect(seconds.meta()?.description).toContain("after a review from the approval on");
+  expect(paymentStatusSchema.shape.expires_at.meta()?.description).toContain("under review, when that ends");
 });
 
 test("refused, it fails: the merchant is notified, and the verdict is kept", () => {
