@@ -78,6 +78,12 @@ test("each state has its face, and time that is over is over before it is swept"
   ]);
 });
 
+test("whoever may have paid already is told so wherever nothing can be paid, in every language", () => {
+  for (const language of languages)
+    for (const face of ["failed", "expired", "canceled", "unavailable"] as const)
+      expect(words[language].leads[face]).toMatch(/already paid|money has left|sudah membayar|tetap terpotong/);
+});
+
 test("the longest code has few bytes in a page", () => {
   const longest = "00020101021226650016ID.CO.EXAMPLE.WWW".padEnd(350, "0118936009153100000001");
   expect(pageText(qrSvg(longest, "QR")).length).toBeLessThan(16_000);

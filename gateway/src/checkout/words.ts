@@ -84,7 +84,7 @@ const en = {
     review: "This payment is being checked. How to pay appears here once it is approved.",
     preparing:
       "How to pay appears here as soon as it is available. If that takes more than a minute, go back to the shop and press its pay button again.",
-    processing: "Your bank is processing it. You do not need to do anything.",
+    processing: "Your payment is on its way. Do not pay again; you do not need to do anything.",
     paid: "The merchant can see your payment.",
     refunded: "The money is on its way back to you.",
     failed:
@@ -92,7 +92,7 @@ const en = {
     expired:
       "The time to pay is over. Do not pay now; ask the merchant for a new payment. If you have already paid, tell them first and do not pay again.",
     canceled: "The merchant canceled this payment. Do not pay it. If you have already paid, tell them.",
-    unavailable: "The merchant is not taking payments at the moment. Try again later, or ask them.",
+    unavailable: "The merchant takes no payments just now. Try later. If you have already paid, do not pay again.",
   },
 };
 
@@ -175,7 +175,7 @@ const id: Words = {
     review: "Pembayaran ini sedang diperiksa. Cara membayar muncul di sini setelah disetujui.",
     preparing:
       "Cara membayar muncul di sini begitu tersedia. Jika lebih dari satu menit, kembali ke toko dan tekan tombol bayarnya sekali lagi.",
-    processing: "Bank Anda sedang memprosesnya. Anda tidak perlu berbuat apa-apa.",
+    processing: "Pembayaran Anda sedang diproses. Jangan membayar lagi; Anda tidak perlu berbuat apa-apa.",
     paid: "Penjual sudah mengetahuinya.",
     refunded: "Uang Anda sedang dikirim kembali.",
     failed:
@@ -183,7 +183,7 @@ const id: Words = {
     expired:
       "Waktu pembayaran sudah habis. Jangan membayar sekarang; minta pembayaran baru kepada penjual. Jika Anda sudah membayar, beri tahu penjual dulu dan jangan membayar lagi.",
     canceled: "Penjual membatalkan pembayaran ini. Jangan membayarnya. Jika Anda sudah membayar, beri tahu penjual.",
-    unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
+    unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti. Jika sudah membayar, jangan bayar lagi.",
   },
 };
 
