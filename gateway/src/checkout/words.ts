@@ -82,8 +82,7 @@ const en = {
   },
   leads: {
     review: "This payment is being checked. How to pay appears here once it is approved.",
-    preparing:
-      "How to pay appears here as soon as it is available. If that takes more than a minute, go back to the shop and press its pay button again.",
+    preparing: "How to pay appears here once it is ready. If not within a minute, begin again where you came from.",
     processing: "Your payment is on its way. Do not pay again; you do not need to do anything.",
     paid: "The merchant can see your payment.",
     refunded: "The money is on its way back to you.",
@@ -173,8 +172,7 @@ const id: Words = {
   },
   leads: {
     review: "Pembayaran ini sedang diperiksa. Cara membayar muncul di sini setelah disetujui.",
-    preparing:
-      "Cara membayar muncul di sini begitu tersedia. Jika lebih dari satu menit, kembali ke toko dan tekan tombol bayarnya sekali lagi.",
+    preparing: "Cara membayar segera muncul di sini. Jika lebih dari satu menit, mulai lagi dari halaman sebelumnya.",
     processing: "Pembayaran Anda sedang diproses. Jangan membayar lagi; Anda tidak perlu berbuat apa-apa.",
     paid: "Penjual sudah mengetahuinya.",
     refunded: "Uang Anda sedang dikirim kembali.",
