@@ -35,7 +35,7 @@ test.each(["qris", "va", "bank_transfer", "card", "ewallet"])("a phone pays by %
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   if (method === "va") {
     await page.getByText("Lewat ATM").click();
-    await page.getByText("Masukkan nomor rekening tanpa spasi.").locator("visible=true").waitFor();
+    await page.getByText("Masukkan nomor virtual account tanpa spasi.").locator("visible=true").waitFor();
   }
   if (method === "qris") {
     const [file] = await Promise.all([
@@ -60,7 +60,7 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(portal.origin + path);
   await page.getByRole("link", { name: "English" }).click();
-  await page.getByRole("button", { name: "Copy: Account number" }).click();
+  await page.getByRole("button", { name: "Copy: Virtual account number" }).click();
   await page.getByText("Copied").waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(json.instructions.account_number);
   await outcome("processing");

@@ -47,13 +47,13 @@ const texts: Readonly<
 > = {
   en: {
     go: (way) => `Choose ${way}.`,
-    type: "Type the account number, without spaces.",
+    type: "Type the virtual account number, without spaces.",
     check: "Compare the name and the amount with those on this page.",
     confirm: "Confirm with your PIN or password.",
   },
   id: {
     go: (way) => `Pilih ${way}.`,
-    type: "Masukkan nomor rekening tanpa spasi.",
+    type: "Masukkan nomor virtual account tanpa spasi.",
     check: "Cocokkan nama dan jumlahnya dengan yang ada di halaman ini.",
     confirm: "Konfirmasi dengan PIN atau kata sandi Anda.",
   },

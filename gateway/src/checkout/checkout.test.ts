@@ -14,6 +14,7 @@ import { paymentStatuses } from "../payments/states.ts";
 import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
 import { channels, stepsOf } from "./bank-steps.ts";
 import { type CheckoutParts, decide, faceOf } from "./checkout.ts";
+import { instructionsPart } from "./methods.ts";
 import { OpenPages, openPageLimits } from "./open-pages.ts";
 import { qrPng, qrSvg } from "./qr-picture.ts";
 import { words } from "./words.ts";
@@ -84,6 +85,19 @@ test("whoever may have paid already is told so wherever nothing can be paid, in 
       expect(words[language].leads[face]).toMatch(/already paid|money has left|sudah membayar|tetap terpotong/);
 });
 
+test("an account that is found only by the code of a company beside it shows that code first", () => {
+  const account = { value: "990000000260", bank_name: "Bank Mandiri", bank_code: "008", account_name: "Toko Rani" };
+  const instructions = {
+    ...account,
+    type: "va_number",
+    biller_code: "70012",
+    expires_at: "2027-01-15T08:30:00Z",
+  } as const;
+  const payment = aPayment({ method: "va" });
+  const html = pageText(instructionsPart({ instructions, payment, path: "/pay/x", language: "id" }));
+  expect(html).toMatch(/Kode perusahaan.*data-copy="70012".*Nomor virtual account.*data-copy="990000000260"/s);
+});
+
 test("the longest code has few bytes in a page", () => {
   const longest = "00020101021226650016ID.CO.EXAMPLE.WWW".padEnd(350, "0118936009153100000001");
   expect(pageText(qrSvg(longest, "QR")).length).toBeLessThan(16_000);
@@ -133,7 +147,7 @@ describe("a page", () => {
 
   test.each([
     ["qris", ['aria-label="QRIS"', "/qr.png", "Pindai"]],
-    ["va", ["data-copy=", "Nomor rekening", "Lewat aplikasi bank", "Lewat ATM"]],
+    ["va", ["data-copy=", "Nomor virtual account", "Lewat aplikasi bank", "Lewat ATM"]],
     ["bank_transfer", ["Berita transfer", "data-copy="]],
     ["card", ['value="approve"', "mengisi kartu", "Kartu Anda, versi sandbox", "tidak menerima nomor kartu"]],
     ["ewallet", ['value="approve"', "membuka dompet digital", "Dompet digital Anda, versi sandbox"]],

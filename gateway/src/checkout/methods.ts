@@ -42,7 +42,8 @@ function redirectPart({ payment, path, language }: MethodParts, url: string): Ht
 function accountPart({ payment, language }: MethodParts, account: Instructions): Html {
   const text = words[language];
   const amount = readable(payment.amountMinor, payment.currency);
-  return html`${copyable(text.accountNumber, account.value, language)}
+  return html`${account.biller_code !== undefined && copyable(text.billerCode, account.biller_code, language)}
+    ${copyable(text.accountNumber[account.type === "va_number" ? "va" : "bank"], account.value, language)}
     ${
       account.type === "bank_account" &&
       html`${copyable(text.transferCode, account.transfer_code ?? "", language)}
@@ -85,11 +86,10 @@ function copyable(label: string, value: string, language: Language, copied = val
 }
 
 function stepsPart(bankCode: string, channel: (typeof channels)[number], language: Language): Html {
-  const steps = stepsOf(bankCode, channel, language);
   return html`<details>
     <summary>${words[language].channels[channel]}</summary>
     <ol>
-      ${steps.map((step) => html`<li>${step}</li>`)}
+      ${stepsOf(bankCode, channel, language).map((step) => html`<li>${step}</li>`)}
     </ol>
   </details>`;
 }

@@ -75,6 +75,11 @@ function Shown({ instructions }: { instructions: Instructions }) {
   return (
     <Facts>
       <Fact name="Bank">{instructions.bank_name}</Fact>
+      {typeof instructions.biller_code === "string" && (
+        <Fact name="Company code, to enter first">
+          <Identity id={instructions.biller_code} what="the company code" />
+        </Fact>
+      )}
       <Fact name={instructions.type === "va_number" ? "Virtual account" : "Account"}>
         <Identity id={instructions.account_number} what="the account number" />
       </Fact>

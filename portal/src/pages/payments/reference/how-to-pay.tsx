@@ -10,7 +10,9 @@ export function HowToPay({ of }: { of: Record<string, unknown> }) {
   };
   const qr = text("qr_string");
   const value = text("value") ?? "";
-  const shown = [text("bank_name"), text("account_name"), text("transfer_code")].filter((part) => part !== undefined);
+  const shown = ["bank_name", "account_name", "biller_code", "transfer_code"]
+    .map(text)
+    .filter((part) => part !== undefined);
   return (
     <>
       {qr !== undefined && (
