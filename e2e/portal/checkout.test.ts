@@ -437,7 +437,7 @@ test("without scripts a payer says how much, is told what is wrong, and pays", a
   await page.getByLabel("Berapa yang ingin Anda bayar?").fill("5.000");
   await page.getByLabel("QRIS").check();
   await page.getByRole("button", { name: "Lanjut" }).click();
-  await page.getByText("Jumlah ini tidak bisa dibayar di sini.").waitFor();
+  await page.getByText("Jumlah ini tidak bisa dibayar di sini. Masukkan jumlah lain.").waitFor();
   await page.getByLabel("Berapa yang ingin Anda bayar?").fill("50.000");
   await page.getByRole("button", { name: "Lanjut" }).click();
   await page.getByText("50.000,00").waitFor();

@@ -20,7 +20,7 @@ const en = {
   resume: "Continue your payment",
   problems: {
     amount: "Enter an amount in figures, such as 25000.",
-    bounds: "This amount cannot be paid here.",
+    bounds: "This amount cannot be paid here. Enter another one.",
     methodAmount: "This amount cannot be paid by this method. Choose another one.",
     method: "Choose how you want to pay.",
     name: "Enter your name, with 1 to 120 characters.",
@@ -57,7 +57,7 @@ const id: LinkWords = {
   atMost: (most) => `Paling banyak ${most}.`,
   youPay: (amount) => `Anda membayar ${amount}.`,
   youPayRather: (amount, other) => `Anda membayar ${amount}, bukan ${other}.`,
-  methodQuestion: "Mau bayar dengan apa?",
+  methodQuestion: "Bagaimana Anda ingin membayar?",
   who: "Siapa yang membayar?",
   name: "Nama Anda",
   email: "Alamat email Anda",
@@ -67,7 +67,7 @@ const id: LinkWords = {
   resume: "Lanjutkan pembayaran Anda",
   problems: {
     amount: "Tulis jumlahnya dengan angka, misalnya 25000.",
-    bounds: "Jumlah ini tidak bisa dibayar di sini.",
+    bounds: "Jumlah ini tidak bisa dibayar di sini. Masukkan jumlah lain.",
     methodAmount: "Jumlah ini tidak bisa dibayar dengan cara ini. Pilih cara lain.",
     method: "Pilih cara membayar.",
     name: "Tulis nama Anda, 1 sampai 120 karakter.",
@@ -87,7 +87,7 @@ const id: LinkWords = {
   leads: {
     paid: "Tagihan ini cukup dibayar sekali, dan sudah dibayar. Jangan membayar lagi.",
     in_use:
-      "Seseorang sedang membayarnya. Kalau tidak jadi, sebentar lagi Anda bisa membayar di sini. Halaman ini berubah sendiri.",
+      "Seseorang sedang membayarnya. Jika tidak diselesaikan, sebentar lagi Anda bisa membayar di sini. Halaman ini berubah sendiri.",
     yours: "Anda memulainya di perangkat ini dan belum selesai.",
     expired: "Waktu pembayaran sudah habis. Minta tautan baru kepada penjual.",
     deactivated: "Penjual menutup tautan ini. Minta tautan baru kepada penjual.",

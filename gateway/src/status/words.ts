@@ -94,7 +94,7 @@ const id: Words = {
     degraded: "Sebagian layanan terganggu",
     outage: "Sebagian layanan tidak berfungsi",
     maintenance: "Pemeliharaan sedang berlangsung",
-    no_data: "Belum ada pengukuran",
+    no_data: "Belum ada pengukuran terbaru",
   },
   checked: "Diperiksa",
   fromMemory:
@@ -134,7 +134,7 @@ const id: Words = {
   feed: "Ikuti lewat RSS",
   json: "Data yang sama dalam JSON",
   measuredBy:
-    "Diukur oleh layanan sendiri setiap menit. Aktif: menit terukur di luar pemeliharaan tanpa gangguan total. Hari mengikuti UTC.",
+    "Diukur oleh layanan sendiri setiap menit. Aktif: persentase menit terukur yang tidak berstatus “Tidak berfungsi”, di luar pemeliharaan terjadwal. Hari mengikuti UTC.",
 };
 
 export const words: Readonly<Record<Language, Words>> = { en, id };
