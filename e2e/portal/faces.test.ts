@@ -13,10 +13,12 @@ const portal = usePortal();
 const REQUEST = "req_01kan2a9q6h4zt8cw2n5xb7ymd";
 const kinds: [status: number, code: string, title: string, advice: RegExp][] = [
   [403, "FORBIDDEN", "Not allowed", /What the service says/],
-  [409, "IDEMPOTENCY_IN_PROGRESS", "It has changed in the meantime", /Check how it stands now/],
+  [409, "DISPUTE_RESOLVED", "It has changed in the meantime", /Check how it stands now/],
+  [409, "IDEMPOTENCY_IN_PROGRESS", "That did not work", /send it again: it is not done twice/],
   [429, "RATE_LIMITED", "Too many requests", /Wait 7 seconds/],
   [500, "INTERNAL_ERROR", "Service error", /give support the request id/],
-  [503, "SERVICE_UNAVAILABLE", "Overloaded or restarting", /safe to try again/],
+  [503, "NO_ROUTE_AVAILABLE", "No acquirer can take it", /choose another method/],
+  [503, "SERVICE_UNAVAILABLE", "Overloaded or restarting", /Try again in a moment/],
 ];
 
 test("each refusal of a list has a face, with what to do and the request id; trying again shows the list", async () => {
@@ -86,7 +88,7 @@ test("a dialog stays while what it sent is under way, and says how that ended", 
   await page.mouse.click(5, 400);
   expect(await dialog.getByLabel(/Amount/).inputValue()).toBe("1000");
   answer();
-  await dialog.getByRole("alert").getByText("safe to try again").waitFor();
+  await dialog.getByRole("alert").getByText("Sent again, it is not done twice.").waitFor();
   expect(sent).toBe(1);
   await dialog.getByRole("button", { name: "Back" }).click();
   await dialog.waitFor({ state: "detached" });

@@ -4,6 +4,7 @@ import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { SECOND, systemClock } from "../../gateway/src/ground/clock.ts";
 import { codeOf } from "../../gateway/src/people/totp.ts";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { bytesOf } from "../../gateway/test/people.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { at } from "../../portal/src/console/paths.ts";
@@ -35,6 +36,38 @@ test("whoever tells of an incident without an answer is told to look first, and 
   await dialog.getByRole("alert").getByText(LOOK_FIRST, { exact: false }).waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByText("Cards fail at one bank").first().waitFor();
+});
+
+test("whoever is answered that the service cannot answer is told to look first: it may have been done", async () => {
+  const { page, open } = await portal.operator("admin");
+  portal.tolerate(/503/);
+  await open(at.status());
+  await page.route("**/ops/v1/incidents", async (route) => {
+    if (route.request().method() === "GET") return route.fallback();
+    await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });
+    const error = { code: "SERVICE_UNAVAILABLE", message: "The service cannot answer now.", request_id: "req_1" };
+    return route.fulfill({ status: 503, json: { error } });
+  });
+  await page.getByRole("button", { name: "Report an incident" }).click();
+  await page.getByLabel("Title").fill("Wallets fail");
+  await page.getByLabel("Message").fill("We look into it.");
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  const advice = page.getByRole("dialog").getByRole("alert");
+  await advice.getByText(LOOK_FIRST, { exact: false }).waitFor();
+  expect(await advice.textContent()).not.toContain("safe");
+});
+
+test("a reference that another payment has is no change of somebody else's", async () => {
+  const { page, place, open, client } = await portal.member("owner");
+  portal.tolerate(/409/);
+  const made = await client.post("/v1/payments", paymentBody({ reference_id: "order-77" }));
+  expect(made.status).toBe(201);
+  await open(paths.paymentNew(place));
+  await page.getByLabel("Your reference").fill("order-77");
+  await page.getByRole("button", { name: "Create the payment" }).click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("Another payment already uses this reference_id.").waitFor();
+  await alert.getByText("Enter another reference, or look for the payment that has it.").waitFor();
 });
 
 test("what has an idempotency key may be sent again, and the page says so", async () => {

@@ -51,6 +51,8 @@ function faceOf(error: ApiError): Face {
       advice: "Nothing was found here. It may belong to another merchant or to the other environment.",
       again: false,
     };
+  const conflict = conflicts[code];
+  if (conflict !== undefined) return { title: "That did not work", advice: conflict, again: true };
   if (status === 409)
     return {
       title: "It has changed in the meantime",
@@ -63,10 +65,12 @@ function faceOf(error: ApiError): Face {
       advice: `Wait ${retryAfterSeconds ?? 60} seconds, then try again.`,
       again: true,
     };
+  if (code === "NO_ROUTE_AVAILABLE")
+    return { title: "No acquirer can take it", advice: "Try again later, or choose another method.", again: true };
   if (status === 503)
     return {
       title: "Overloaded or restarting",
-      advice: "The service is running but cannot answer right now. It is safe to try again.",
+      advice: `The service cannot answer right now.${ifSent[asked] || " Try again in a moment."}`,
       again: true,
     };
   if (status >= 500)
@@ -83,6 +87,13 @@ function faceOf(error: ApiError): Face {
     };
   return { title: "That did not work", advice: "", again: false };
 }
+
+/** What to do about a refusal with 409 that nobody else's change is the reason for. */
+const conflicts: Readonly<Record<string, string>> = {
+  REFERENCE_ID_DUPLICATE: "Enter another reference, or look for the payment that has it.",
+  IDEMPOTENCY_IN_PROGRESS: "Wait a moment, then send it again: it is not done twice.",
+  DISPUTE_LOCKED: "Wait until the dispute is over, or until more has come in.",
+};
 
 /** What to do about a request whose outcome is unknown. */
 const ifSent: Record<Asked, string> = {
