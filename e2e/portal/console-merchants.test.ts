@@ -175,7 +175,11 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await operator.look("console-merchant-method");
   await click("Save");
   await page.getByRole("row", { name: /^card off.*IDR 2\.50 %.*USD 2\.90 %/ }).waitFor();
+  await click("Take USD away");
+  await dialog.getByText("no payment in it can be refunded", { exact: false }).waitFor();
+  await page.keyboard.press("Escape");
   await click("Freeze the USD wallet");
+  await dialog.getByText("A transfer that the bank already has is not stopped", { exact: false }).waitFor();
   await click("Freeze the wallet");
   await page.getByRole("row", { name: /^USD.*frozen/ }).waitFor();
 
@@ -199,8 +203,10 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await click("Done");
 
   await click("Suspend…");
+  await dialog.getByText("every request of its people in the portal", { exact: false }).waitFor();
+  await dialog.getByText("answer for them, or the disputes are lost", { exact: false }).waitFor();
   await click("Suspend the merchant");
-  await page.getByText("Every signed request from it is answered with 403.").waitFor();
+  await page.getByText("Its systems and its people in the portal are answered with 403.").waitFor();
   await click("Lift the suspension…");
   await click("Lift the suspension");
   await page.getByText("active", { exact: true }).waitFor();

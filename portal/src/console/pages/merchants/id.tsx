@@ -53,8 +53,8 @@ function Views({ of: merchant }: { of: Merchant }) {
     <>
       {merchant.suspended && (
         <p role="status" className="rounded border border-bad/50 px-3 py-2">
-          <strong className="font-medium text-bad">Suspended.</strong> Every signed request from it is answered with
-          403.
+          <strong className="font-medium text-bad">Suspended.</strong> Its systems and its people in the portal are
+          answered with 403.
         </p>
       )}
       <Section title="Books">

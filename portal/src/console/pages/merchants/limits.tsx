@@ -109,22 +109,22 @@ function freezing({ wallet_frozen: frozen, name }: Merchant, currency: string): 
   if (frozen[currency])
     return {
       title: `Open the ${currency} wallet?`,
-      text: `What ${name} has in ${currency} can be refunded, gathered into batches and paid out again.`,
+      text: `What ${name} has in ${currency} can be refunded, gathered into batches and recorded as paid out again.`,
       verb: "Open the wallet",
       change: { wallet_frozen: { [currency]: false } },
     };
   return {
     title: `Freeze the ${currency} wallet?`,
-    text: `Nothing in ${currency} is refunded, gathered into batches or paid out until you open it again. ${name} can still take payments.`,
+    text: `Nothing in ${currency} is refunded, gathered into batches or recorded as paid out until you open it again. A transfer that the bank already has is not stopped: record it once the wallet is open. ${name} can still take payments.`,
     verb: "Freeze the wallet",
     change: { wallet_frozen: { [currency]: true } },
   };
 }
 
-function takingAway({ currencies }: Merchant, currency: string): Asked {
+function takingAway({ currencies, name }: Merchant, currency: string): Asked {
   return {
     title: `Take ${currency} away?`,
-    text: `No new payment can be made in ${currency}. Payments already made in it stay in the book.`,
+    text: `No new payment can be made in ${currency}, and no payment in it can be refunded until you add it again. Open payments can still be paid, and what ${name} has in it is still paid out.`,
     verb: `Take ${currency} away`,
     change: { currencies: currencies.filter((one) => one !== currency) },
   };

@@ -32,13 +32,22 @@ export function Suspend({ of: { merchant_id: id, name, suspended } }: { of: Merc
           onConfirm={() => change(asked.lifts)}
         >
           {asked.lifts ? (
-            <p>Its signed requests are answered again, within a second, in the sandbox and in production.</p>
-          ) : (
             <p>
-              <strong>It can no longer take payments.</strong> Within a second, every signed request from it is answered
-              with 403, in the sandbox and in production. Payments that a payer already has can still be completed, and
-              payouts go on until you freeze its wallet.
+              Within a second, its signed requests are answered again, its people can work in the portal, and its payers
+              can pay, in the sandbox and in production.
             </p>
+          ) : (
+            <>
+              <p>
+                <strong>It can no longer take payments.</strong> Within a second, every signed request from it and every
+                request of its people in the portal is answered with 403, in the sandbox and in production. Its
+                payers&apos; pages stop showing how to pay.
+              </p>
+              <p>
+                No money stops: what a payer pays all the same is booked, and payouts go on until you freeze its wallet.
+                Its people cannot answer disputes meanwhile: answer for them, or the disputes are lost.
+              </p>
+            </>
           )}
         </Confirm>
       )}
