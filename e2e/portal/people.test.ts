@@ -177,6 +177,27 @@ test("a password beside a passkey asks for the passkey or a recovery code", asyn
   await look("sign-in-recovery");
   await button(page, "Sign in").click();
   await page.waitForURL(/\/sandbox/);
+
+  // What removing either of two second factors changes, and what removing the last one does.
+  await open(paths.accountPasskeys());
+  await page.getByRole("button", { name: /^Remove / }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByText("your password alone signs you in, and your recovery codes stop working", { exact: false })
+    .waitFor();
+  await page.keyboard.press("Escape");
+  await open(paths.accountAuthenticator());
+  await button(page, "Set up an authenticator app").click();
+  await page.getByRole("img", { name: /secret, for your app/ }).waitFor();
+  const secret = (await page.locator("code").first().textContent()) ?? "";
+  await page.getByLabel("Code that the app shows").fill(codeIn(secret, 0));
+  await button(page, "Confirm").click();
+  await button(page, "Remove the authenticator").click();
+  await dialog.getByText("you sign in with a passkey, or with your password and a recovery code").waitFor();
+  await button(page, "Remove it").click();
+  await page.getByText("The authenticator is removed.").waitFor();
+  await open(paths.accountPasskeys());
+  await page.getByText("10 of them are left.", { exact: false }).waitFor();
 });
 
 test("a link signs in once, leads to a first password, and stays in no address", async () => {

@@ -38,11 +38,12 @@ export function Page() {
 
 function There({ person, onCodes }: { person: Person; onCodes: (codes: readonly string[] | undefined) => void }) {
   const [isRemoving, setRemoving] = useState(false);
+  const hasPasskey = person.passkeys > 0;
   const remove = useAction(() => personApi.write("DELETE", "/v1/person/authenticator", {}), {
     refresh: ["/v1/session"],
     done() {
       onCodes(undefined);
-      say("The authenticator and its recovery codes are removed.");
+      say(hasPasskey ? "The authenticator is removed." : "The authenticator and its recovery codes are removed.");
     },
   });
   return (
@@ -66,7 +67,11 @@ function There({ person, onCodes }: { person: Person; onCodes: (codes: readonly 
           await remove.run(undefined);
         }}
       >
-        <p>After that, your password alone signs you in, and your recovery codes stop working.</p>
+        <p>
+          {hasPasskey
+            ? "After that, you sign in with a passkey, or with your password and a recovery code."
+            : "After that, your password alone signs you in, and your recovery codes stop working."}
+        </p>
       </Confirm>
     </>
   );

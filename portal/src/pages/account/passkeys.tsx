@@ -83,6 +83,9 @@ export function Page() {
         }}
       >
         <p>It can no longer sign anyone in. Remove it from the device too: it stays there until you do.</p>
+        {person?.passkeys === 1 && !person.has_authenticator && (
+          <p>After that, your password alone signs you in, and your recovery codes stop working.</p>
+        )}
       </Confirm>
     </Frame>
   );

@@ -15,8 +15,8 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
       <section aria-label="Your recovery codes" className="max-w-xl rounded-md border border-warn/60 bg-panel p-5">
         <h2 className="text-base font-semibold">Keep these recovery codes</h2>
         <p className="mt-1 text-muted">
-          They are shown only once. If you lose your phone or passkey, each code signs you in once. Keep them with your
-          papers, not on the phone.
+          They are shown only once. If you lose your phone or passkey, each code signs you in once, together with your
+          password. Keep them with your papers, not on the phone.
         </p>
         <ol className="my-4 grid grid-cols-1 gap-x-8 gap-y-1 font-mono sm:grid-cols-2">
           {codes.map((code) => (
