@@ -1,6 +1,7 @@
 // The wall's big figures: what one reads from three metres. A colour means that somebody should look.
 import type { ReactNode } from "react";
 import { classes } from "../../../ui/classes.ts";
+import { useLanguage } from "../../../words.ts";
 import { kindOf } from "../waiting/kinds.ts";
 import type { WallPicture } from "./live.ts";
 import { amount, count, milliseconds, seconds, share } from "./words.ts";
@@ -9,6 +10,7 @@ type Tone = "calm" | "warn" | "bad";
 
 export function Figures({ of }: { of: WallPicture }) {
   const { payments, now, waiting } = of;
+  const language = useLanguage();
   const { total, amounts } = payments;
   const ended = total.succeeded + total.failed + total.rejected + total.expired;
   const [largest, ...others] = amounts;
@@ -29,7 +31,7 @@ export function Figures({ of }: { of: WallPicture }) {
         {largest
           ? largest.succeeded_minor === null
             ? "∞"
-            : amount(largest.succeeded_minor, largest.exponent, "en")
+            : amount(largest.succeeded_minor, largest.exponent, language)
           : "–"}
       </Figure>
       <Figure
