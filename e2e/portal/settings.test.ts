@@ -3,6 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
+import { type Action, actionsOf } from "../../gateway/src/people/roles.ts";
+import { meaningOf, roles } from "../../portal/src/pages/settings/team/roles.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { pngOf } from "../../gateway/test/files.ts";
 import { mailServer } from "../../gateway/test/mail-server.ts";
@@ -20,6 +22,25 @@ async function isText({ page }: Pick<Member, "page">): Promise<void> {
   expect(await page.locator('img[src="x"]').count()).toBe(0);
   expect(await page.title()).not.toBe("owned");
 }
+
+test("what is said of each role of a team is what it may do in production", () => {
+  const said: [sentence: RegExp, action: Action][] = [
+    [/creates, cancels/i, "payments:write"],
+    [/refunds payments/i, "refunds:write"],
+    [/answers disputes/i, "disputes:write"],
+    [/makes keys/i, "credentials:write"],
+    [/sets webhooks/i, "webhooks:write"],
+    [/reads[^.]* balances/i, "balances:read"],
+    [/reads[^.]* settlements/i, "settlements:read"],
+    [/reads[^.]* events/i, "events:read"],
+    [/reads[^.]* requests/i, "requests:read"],
+  ];
+  for (const role of roles.filter((one) => one !== "owner"))
+    for (const [sentence, action] of said) {
+      const says = sentence.test(meaningOf[role]);
+      expect([role, action, says]).toEqual([role, action, actionsOf(role, "production").has(action)]);
+    }
+});
 
 test("a merchant reads when payments become a payout, and on which days no batch is formed", async () => {
   const { merchantId, page, place, open } = await portal.member("finance");

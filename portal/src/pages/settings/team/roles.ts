@@ -6,8 +6,10 @@ export type Role = (typeof roles)[number];
 export const meaningOf: Record<Role, string> = {
   owner: "Can do everything, and is the only role that can change the team and the settings.",
   developer:
-    "Can do everything in the sandbox. In production: keys, webhooks and the request log. Cannot move money or see balances there.",
-  finance: "Balances, settlements, refunds and disputes. Creates no payments and sees no keys.",
-  support: "Payments, refunds, disputes and the request log. Sees no balances and no keys.",
-  viewer: "Reads payments, balances and events. Changes nothing.",
+    "In the sandbox: everything but the team and the settings. In production: makes keys, sets webhooks, and reads payments with their payers, refunds, disputes, events and requests. Cannot move money or see balances there.",
+  finance:
+    "Refunds payments and answers disputes; reads payments, balances and settlements. Creates no payments and sees no keys.",
+  support:
+    "Creates, cancels and refunds payments, and answers disputes; reads events and requests. Sees no balances and no keys.",
+  viewer: "Reads payments with their payers, refunds, disputes, balances, settlements and events. Changes nothing.",
 };
