@@ -32,7 +32,9 @@ export function CancelForm({ of: payment, onDone }: Props) {
   return (
     <Form values={{ reason: "" }} action={cancel} onSubmit={submit}>
       <p>
-        The payer can no longer pay <Money of={payment} />. A canceled payment stays canceled.
+        The payer is no longer asked for <Money of={payment} />, and a canceled payment stays canceled. Money that comes
+        all the same, as from a card&apos;s page that is open already, waits until the operator of the gateway decides
+        whether it is yours or goes back to the payer.
       </p>
       <TextField name="reason" label="Reason" hint="Optional. Kept with the payment." />
       <Submit look="danger" beside={<Button onClick={onDone}>Back</Button>}>
