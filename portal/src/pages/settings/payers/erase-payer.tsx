@@ -52,8 +52,8 @@ export function ErasePayer({ contact }: { contact: Contact }) {
               onConfirm={erase}
             >
               <p>
-                Afterwards nobody can tell who made these payments: not you, not the operator. This cannot be undone.
-                Refunds and disputes go on as before.
+                Afterwards nobody reads here who made these payments: not you, not the operator. This cannot be undone.
+                Refunds and disputes go on as before. What acquirers keep, and backups until they expire, is not erased.
               </p>
             </Confirm>
           </div>

@@ -104,7 +104,8 @@ function Remove({ member, isSelf, close }: About) {
     >
       <p>
         {isSelf ? "You" : member.email} can no longer act for this merchant, starting with the next request. Past
-        changes stay in the audit log, and API keys stay valid: revoke those that {isSelf ? "you" : "they"} have seen.
+        changes stay in the audit log. API keys and webhook secrets stay valid: revoke or rotate those that{" "}
+        {isSelf ? "you" : "they"} have seen. Invitations that {isSelf ? "you" : "they"} made are void.
       </p>
     </Confirm>
   );
