@@ -65,7 +65,7 @@ function Profile({ session: { person } }: { session: SessionView }) {
       <SelectField
         name="language"
         label="Language"
-        hint="For the menus. API terms stay as they are."
+        hint="For the menus, and how amounts and dates are written. All other texts are in English."
         options={languages}
       />
       <SelectField
