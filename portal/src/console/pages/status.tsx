@@ -82,8 +82,8 @@ function Open() {
   if (open.data.data.length === 0)
     return (
       <Empty title="Nothing is open">
-        When something happens that everybody should know about, report it: merchants see it at once on the status page
-        and in their feed reader.
+        When something happens that everybody should know about, report it: merchants see it within seconds on the
+        status page, and in their feed reader when it looks next.
       </Empty>
     );
   return (

@@ -157,13 +157,21 @@ const titles: Record<Step, string> = {
   withdraw: "Take it back?",
 };
 const words: Record<Step, string> = {
-  approve: "It runs at once, and cannot be undone.",
+  approve: "It runs at once.",
   refuse: "Nothing changes. Whoever asked can ask again.",
   withdraw: "Nothing changes. You can ask again.",
 };
 const verbs: Record<Step, string> = { approve: "Approve and run it", refuse: "Refuse it", withdraw: "Take it back" };
 
-function Decide({ of: { uuid, summary }, step, close }: { of: Approval; step: Step; close: () => void }) {
+function Decide({
+  of: { uuid, summary, amount_minor: amount },
+  step,
+  close,
+}: {
+  of: Approval;
+  step: Step;
+  close: () => void;
+}) {
   const action = useAction(
     (note: string) =>
       step === "withdraw"
@@ -183,7 +191,9 @@ function Decide({ of: { uuid, summary }, step, close }: { of: Approval; step: St
     <Dialog open onClose={close} title={titles[step]}>
       <Form values={{ note: "" }} action={action} onSubmit={({ note = "" }) => action.run(note.trim())}>
         <p className="wrap-anywhere">{summary}</p>
-        <p>{words[step]}</p>
+        <p>
+          {words[step]} {step === "approve" && amount !== null && "It cannot be undone."}
+        </p>
         {step !== "withdraw" && (
           <TextField name="note" label="Note" hint="Optional. Everybody sees it." autoComplete="off" />
         )}
