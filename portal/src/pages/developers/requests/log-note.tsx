@@ -13,7 +13,8 @@ export function LogNote() {
       ? "Requests from your systems to the sandbox"
       : "Requests from your systems that were refused";
   // It is there from the start, so that the page below does not move by a line.
-  const never = "Names, addresses, phone numbers, e-mail, cards, secrets and signatures are never kept.";
+  const never =
+    "Secrets, signatures, card numbers, e-mail addresses, telephone numbers with a + and fields for names or addresses are never kept; other texts, such as descriptions, are.";
   if (!data) return `${what}, newest first. ${never}`;
   if (!data.enabled) return `${what}. The log is switched off.`;
   const { kept_days: days, kept_requests: most, not_logged: dropped, not_logged_unproven: unproven } = data;
