@@ -74,7 +74,7 @@ export function RefundForm({ of: payment, onDone }: Props) {
     <Form values={{ amount_minor: digitsOf(most, exponent, language), reason: "" }} action={refund} onSubmit={submit}>
       <p>
         <Money of={{ amount_minor: most, currency, exponent }} /> of this payment can still go back to the payer. It is
-        taken from your available balance; the fee is not returned.
+        taken from your available balance; the fee is not returned. A refund cannot be taken back.
       </p>
       <TextField name="amount_minor" label={`Amount in ${currency}`} inputMode="decimal" check={check} />
       <TextField name="reason" label="Reason" hint="Optional. Kept in the audit trail." />

@@ -46,7 +46,7 @@ export function Refund({ of: { payment, merchant }, close }: Props) {
       <Form values={{ amount_minor: digitsOf(most, exponent, language), reason: "" }} action={refund} onSubmit={submit}>
         <p>
           <Money of={{ amount_minor: most, currency, exponent }} /> of this payment can still go back to the payer. It
-          is taken from the merchant's available balance; the fee is not returned.
+          is taken from the merchant's available balance; the fee is not returned. A refund cannot be taken back.
         </p>
         <TextField name="amount_minor" label={`Amount in ${currency}`} inputMode="decimal" check={check} />
         <TextField
