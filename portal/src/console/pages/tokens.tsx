@@ -123,7 +123,7 @@ function Revoke({ name, close }: { name: string; close: () => void }) {
   };
   return (
     <Confirm open onClose={close} title={`Revoke ${name}?`} verb="Revoke it" onConfirm={revoke}>
-      <p>Anything that uses it is refused from the next request on. Its name can be used again.</p>
+      <p>Anything that uses it is refused within a second. Its name can be used again.</p>
     </Confirm>
   );
 }

@@ -6,7 +6,10 @@ interface Kind {
 }
 
 const kinds = {
-  review: { name: "Review", todo: "Approve or refuse the payment before it is refused automatically." },
+  review: {
+    name: "Review",
+    todo: "Approve or refuse the payment, before it is refused automatically or its acquirer decides.",
+  },
   approval: { name: "Second operator", todo: "Approve or refuse what somebody else asked for." },
   dispute_deadline: {
     name: "Dispute unanswered",
@@ -20,14 +23,23 @@ const kinds = {
     name: "Payout returned",
     todo: "Its money waits for the next batch. Ask the bank why it was returned.",
   },
-  refund_pending: { name: "Refund without answer", todo: "Its acquirer has not answered for a day." },
+  refund_pending: {
+    name: "Refund without answer",
+    todo: "Ask its acquirer, which has not answered for a day, and record what it says.",
+  },
   outcome_unknown: {
     name: "Outcome unknown",
     todo: "Ask the acquirer about the operation key: it has not answered for an hour.",
   },
-  operation_overdue: { name: "Call overdue", todo: "No worker has made a call that is due." },
+  operation_overdue: {
+    name: "Call overdue",
+    todo: "Check that a worker is running: nobody has made a call that is due.",
+  },
   endpoint_failing: { name: "Receiver failing", todo: "Tell the merchant, then send its events again." },
-  book_quarantined: { name: "Book in quarantine", todo: "It moves no money until somebody finds out why." },
+  book_quarantined: {
+    name: "Book in quarantine",
+    todo: "Verify its ledger and end the cause: it moves no money until its process is restarted.",
+  },
 } as const satisfies Record<string, Kind>;
 
 /** In the order of the API: what costs money first when it is left. */
