@@ -289,7 +289,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.getByRole("heading", { level: 1, name: "Toko Senja" }).waitFor();
   await day.look();
   await day.click("Access", { role: "tab" });
-  await page.getByText("Its events are not sent anywhere yet.").first().waitFor();
+  await page.getByText("No address yet: only events of payments with a callback_url are sent.").first().waitFor();
   await day.look();
   await day.click("Make a credential…");
   await day.click("Make it");

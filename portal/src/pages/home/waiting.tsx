@@ -66,7 +66,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={can("webhooks:write") ? paths.webhooks(place) : undefined}
         what="No webhook address is registered"
       >
-        your system is not notified when somebody pays
+        your system is notified only of payments that have a callback_url of their own
       </Item>
     ),
   ].filter(Boolean);

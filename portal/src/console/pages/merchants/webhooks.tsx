@@ -57,7 +57,9 @@ function Webhook({ id, environment }: Props) {
           {({ url, previous }) => (
             <>
               {url === null ? (
-                <span className="text-muted">Its events are not sent anywhere yet.</span>
+                <span className="text-muted">
+                  No address yet: only events of payments with a callback_url are sent.
+                </span>
               ) : (
                 <code className="font-mono text-xs break-all">{url}</code>
               )}

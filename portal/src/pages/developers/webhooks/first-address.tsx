@@ -15,10 +15,11 @@ export function FirstAddress({ onBegin, onDone }: { onBegin: () => void; onDone:
   };
   return (
     <section className="max-w-2xl rounded-md border border-dashed border-line bg-panel p-5">
-      <h2 className="text-base font-semibold">Events go nowhere yet</h2>
+      <h2 className="text-base font-semibold">No address is registered yet</h2>
       <p className="mt-1 text-muted">
-        Register an address, and every event is sent there as a signed POST within moments, then retried for twelve
-        hours until your receiver answers 2xx. Earlier events are kept: send them again from here.
+        Events go nowhere, but those of payments with a callback_url of their own. Register an address, and all others
+        are sent there as a signed POST within moments, then retried for twelve hours until your receiver answers 2xx.
+        Earlier events are kept: send them again from here.
       </p>
       {can("webhooks:write") ? (
         <div className="mt-4">
