@@ -71,6 +71,10 @@ function adviceOf(code: string, message: string, requestId: string | undefined):
   if (code !== "ROUTE_NOT_FOUND" && message.startsWith("No such "))
     return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
   if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
+  if (code === "STATE_NOT_REACHED")
+    return message.endsWith(" in time.")
+      ? words`To wait longer: --timeout SECONDS.`
+      : words`It can no longer get there: waiting longer changes nothing.`;
   if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Wait a minute, then try again.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined
     ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} with another key shows what differs.`

@@ -172,9 +172,11 @@ describe("payments", () => {
   test("that come to another end than was waited for are an error, with exit code 1", async () => {
     const { reference } = (await client.post("/v1/payments", paymentBody())).json as { reference: string };
     await line(`payments simulate ${reference} --outcome failed`);
-    const { code, words, data } = await line(`payments wait ${reference}`);
+    const { code, words, data } = await line(`payments wait ${reference} --timeout 1`);
     expect([code, data]).toEqual([1, ""]);
-    expect(words).toContain(`STATE_NOT_REACHED: The payment ${reference} is failed, not succeeded.`);
+    expect(words).toBe(
+      `STATE_NOT_REACHED: The payment ${reference} is failed, not succeeded.\nIt can no longer get there: waiting longer changes nothing.\n`,
+    );
   });
 
   test("are shown as they come and change with --watch, until Ctrl-C", async () => {

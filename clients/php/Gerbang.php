@@ -74,7 +74,7 @@ class GerbangException extends \RuntimeException
         'TIMED_OUT' => 'The outcome of a write is open: repeat with the same idempotency_key, or look the object up.',
         'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.',
         'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. The outcome of a write is open.',
-        'STATE_NOT_REACHED' => 'Read details.status. Go on by webhook, or wait longer.',
+        'STATE_NOT_REACHED' => 'Read details.status. Unless it is final, go on by webhook, or wait longer.',
         'REDIRECTED' => 'Set base_url to where the API is: redirects are not followed, since the address is signed.',
     ];
 
@@ -1370,10 +1370,10 @@ final class Payments extends Listed
                 return $payment;
             }
             $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && array_intersect($wanted, $refunded) === [];
-            $isOver = $this->time->monotonic() + $pause + 1 > $giveUp; // a request needs time, too
-            if ($isOver || $isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
+            $isFinal = $isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true);
+            if ($isFinal || $this->time->monotonic() + $pause + 1 > $giveUp) { // a request needs time, too
                 $state = Rules::shown($now) . ', not ' . implode(' or ', $wanted);
-                $message = "The payment $reference is $state" . ($isOver ? ' in time.' : '.');
+                $message = "The payment $reference is $state" . ($isFinal ? '.' : ' in time.');
                 throw new GerbangException('STATE_NOT_REACHED', $message, details: ['reference' => $reference, 'status' => $now]);
             }
             $this->time->sleep($pause);

@@ -164,7 +164,7 @@ _ADVICE = {
     "TIMED_OUT": "The outcome of a write is open: repeat with the same idempotency_key, or look the object up.",
     "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.",
     "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. The outcome of a write is open.",
-    "STATE_NOT_REACHED": "Read details.status. Go on by webhook, or wait longer.",
+    "STATE_NOT_REACHED": "Read details.status. Unless it is final, go on by webhook, or wait longer.",
     "REDIRECTED": "Set base_url to where the API is: redirects are not followed, since the address is signed.",
 }
 
@@ -1227,9 +1227,9 @@ class _Payments(_Listed):
             if now in wanted or ("succeeded" in wanted and now in ("partially_refunded", "refunded")):
                 return payment
             is_paid = now in ("succeeded", "partially_refunded") and not wanted & {"partially_refunded", "refunded"}
-            is_over = _clock.monotonic() + pause + 1 > give_up  # a request needs time, too
-            if is_over or is_paid or now in ("failed", "expired", "canceled", "refunded"):
-                message = f"The payment {reference} is {_shown(now)}, not {' or '.join(sorted(wanted))}{' in time' if is_over else ''}."
+            is_final = is_paid or now in ("failed", "expired", "canceled", "refunded")
+            if is_final or _clock.monotonic() + pause + 1 > give_up:  # a request needs time, too
+                message = f"The payment {reference} is {_shown(now)}, not {' or '.join(sorted(wanted))}{'' if is_final else ' in time'}."
                 raise GerbangError("STATE_NOT_REACHED", message, details={"reference": reference, "status": now})
             _clock.sleep(pause)
             pause = min(pause * 2, 8.0)

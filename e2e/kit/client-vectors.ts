@@ -510,6 +510,17 @@ function hostileAnswers(): Hostile[] {
       most_seconds: 4,
     },
     {
+      name: "waitFor: a payment that has failed is not a matter of time, though its time is over",
+      call: { operation: "payments.waitFor", given: 1.5 },
+      answers: [ok({ ...paid, status: "failed" })],
+      expect: {
+        result: "STATE_NOT_REACHED",
+        message: `The payment ${paid.reference} is failed, not succeeded.`,
+        details: { reference: paid.reference, status: "failed" },
+        requests: 1,
+      },
+    },
+    {
       name: "waitFor: its time is for the request, too",
       call: { operation: "payments.waitFor", given: 0.2 },
       answers: five(silence),

@@ -64,7 +64,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
   ANSWER_TOO_LARGE: "Use a smaller limit.",
   REDIRECTED: "Set the base URL to where the API is.",
   CONFIGURATION_INVALID: "Set it where the client is made.",
-  STATE_NOT_REACHED: "Wait longer, or for the webhook.",
+  STATE_NOT_REACHED: "Read details.status.",
   UNAUTHORIZED: "Check the client_id.",
   CLIENT_NOT_FOUND: "Check the client_id.",
   SIGNATURE_INVALID: "Check the secret. In the sandbox, sandbox.requests.doctor(requestId) says what differs.",

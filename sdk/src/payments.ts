@@ -138,12 +138,12 @@ export class Payments {
       const left = Object.hasOwn(ends, payment.status) ? ends[payment.status]! : wanted;
       // 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that.
       const waitMs = Math.min(asked, 5) * 1000;
+      const isOpen = wanted.some((each) => left.includes(each));
       // The waits count by themselves: the clock may be set back.
-      const isOver = now() + waitMs > endsAt || (waited += waitMs) > timeoutMs;
-      if (isOver || !wanted.some((each) => left.includes(each))) {
+      if (!isOpen || now() + waitMs > endsAt || (waited += waitMs) > timeoutMs) {
         throw new GerbangError({
           code: "STATE_NOT_REACHED",
-          message: `The payment ${reference} is ${payment.status}, not ${[status].flat().join(" or ")}${isOver ? " in time" : ""}.`,
+          message: `The payment ${reference} is ${payment.status}, not ${[status].flat().join(" or ")}${isOpen ? " in time" : ""}.`,
           details: { reference, status: payment.status },
         });
       }

@@ -451,6 +451,14 @@ test("one deadline is for all of createOrFind and of waitFor, on a clock that th
   expect(now - waited).toBeLessThan(2_000);
 });
 
+test.each([
+  ["failed", "The payment pay_1 is failed, not succeeded."],
+  ["pending", "The payment pay_1 is pending, not succeeded in time."],
+])("waitFor speaks of the time only if more of it could help: %s", async (status, message) => {
+  const gerbang = answeredBy(() => json({ reference: "pay_1", status }));
+  expect(await failed(gerbang.payments.waitFor("pay_1", "succeeded", { timeoutMs: 900 }))).toMatchObject({ message });
+});
+
 test("a clock that is set back again and again does not make waitFor wait for ever", async () => {
   let [now, asked] = [1_800_000_000_000, 0];
   const gerbang = answeredBy(() => json({ reference: "pay_1", status: asked++ < 50 ? "pending" : "succeeded" }), {
