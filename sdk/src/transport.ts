@@ -113,8 +113,8 @@ export class Transport {
         if (waitMs > 0) await this.wait(waitMs, options.signal, tried);
       }
     } catch (error) {
-      if (error instanceof GerbangError) throw error;
-      // A hook threw. What was sent may have been done, whatever was answered.
+      if (error === tried.told) throw error;
+      // A hook threw, perhaps the error of another call. What was sent may have been done, whatever was answered.
       tried.outcomeUnknown = isWrite && tried.attempts > 0;
       throw told(aborted(error), tried);
     }
@@ -312,17 +312,17 @@ const dates = new WeakMap<GerbangError, number>();
 
 /** Keeps the Retry-After delay and the service's date from the headers of an error. */
 function remember(error: GerbangError, headers: Headers, now: number): void {
-  const date = dateOf(headers.get("date"));
-  if (date !== undefined) dates.set(error, date);
-  const retryAfter = headers.get("retry-after");
+  const date = dateOf(headers.get("date") ?? "");
+  if (date) dates.set(error, date);
+  const retryAfter = headers.get("retry-after") ?? "";
   const until = dateOf(retryAfter);
-  if (/^\d+$/.test(retryAfter ?? "")) retryAfterMs.set(error, Number(retryAfter) * 1000);
-  else if (until !== undefined) retryAfterMs.set(error, until - (date ?? now));
+  if (/^\d+$/.test(retryAfter)) retryAfterMs.set(error, Number(retryAfter) * 1000);
+  else if (until) retryAfterMs.set(error, until - (date ?? now));
 }
 
 /** Unix milliseconds of a date as HTTP writes it. */
-function dateOf(text: string | null): number | undefined {
-  return /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text ?? "") ? Date.parse(text ?? "") || undefined : undefined;
+function dateOf(text: string): number | undefined {
+  return /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text) ? Date.parse(text) || undefined : undefined;
 }
 
 const aborted = (cause: unknown): GerbangError =>
@@ -330,13 +330,14 @@ const aborted = (cause: unknown): GerbangError =>
 const timedOut = (facts?: Pick<ErrorFacts, "status" | "requestId">): GerbangError =>
   new GerbangError({ ...facts, code: "TIMED_OUT", message: "No answer came in time." });
 
-/** What is known of the attempts of a call. */
-export type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
+/** What is known of the attempts of a call, and the last error that was made of it. */
+export type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> &
+  Pick<ErrorFacts, "idempotencyKey"> & { told?: GerbangError };
 
 /** The error for the caller, with the facts about its attempts. */
-function told(error: GerbangError, tried?: Tried): GerbangError {
+function told(error: GerbangError, tried: Partial<Tried> = {}): GerbangError {
   const { message, cause } = error; // which a spread leaves out
-  return new GerbangError({ ...error, message, cause, ...tried });
+  return (tried.told = new GerbangError({ ...error, message, cause, ...tried }));
 }
 
 /** Waits `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */

@@ -405,6 +405,31 @@ test("a hook that throws stops the call, and what was sent is not sent again", a
   expect(sent).toBe(1);
 });
 
+test("a hook that throws an error of another call does not pass it off as the outcome of this one", async () => {
+  const missing = { error: { code: "PAYMENT_NOT_FOUND", message: "No such payment." } };
+  const other = answeredBy(() => json(missing, 404));
+  const hooks = { onResponse: () => other.payments.get("pay_2") };
+  const gerbang = answeredBy(() => json({ reference: "pay_1" }, 201), { hooks });
+  expect(await failed(gerbang.payments.create(order))).toMatchObject({
+    code: "ABORTED",
+    attempts: 1,
+    outcomeUnknown: true,
+    idempotencyKey: expect.any(String),
+    cause: { code: "PAYMENT_NOT_FOUND" },
+  });
+});
+
+test("a hook that throws the error that it was told ends the call with it", async () => {
+  const hooks = {
+    onRetry: ({ error }: { error: GerbangError }): never => {
+      throw error;
+    },
+  };
+  const gerbang = answeredBy(() => json({ error: { code: "SERVICE_UNAVAILABLE", message: "no" } }, 503), { hooks });
+  const told = { code: "SERVICE_UNAVAILABLE", attempts: 1, outcomeUnknown: true };
+  expect(await failed(gerbang.payments.create(order))).toMatchObject(told);
+});
+
 test.each(["onRequest", "onResponse", "onRetry"] as const)(
   "so does one whose promise is rejected: %s",
   async (name) => {
