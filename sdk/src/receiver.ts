@@ -1,7 +1,7 @@
 // A webhook receiver for Node's http, Express, Fastify, Hono, Next and every platform with `Request` and `Response`.
 import { EventBusyError, type EventStore, type Sleep } from "./claims.ts";
 import type { EventOf, EventType, WebhookEvent } from "./types.ts";
-import { type DeliveryHeaders, WebhookError, unwrap } from "./verify.ts";
+import { type DeliveryHeaders, type Secrets, WebhookError, unwrap } from "./verify.ts";
 
 /** Limit of a request body. An event has a few kilobytes. */
 const BODY_BYTES_MAX = 1_000_000;
@@ -12,7 +12,7 @@ export type Listeners = { [Type in EventType]?: (event: EventOf<Type>) => unknow
 };
 
 export interface HandlerOptions {
-  secrets: string | readonly string[];
+  secrets: Secrets;
   /**
    * Gets each genuine event before the delivery is answered. Keep the work short (ten seconds at most), such as one row in a queue. When it throws,
    * the answer is 500, and the service sends the event again.

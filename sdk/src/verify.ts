@@ -55,6 +55,9 @@ export interface ClaimOptions {
   sleep?: Sleep | undefined;
 }
 
+/** The webhook secrets in use. One that is undefined or empty is passed over: a variable may be unset during a rotation. At least one must be set. */
+export type Secrets = string | undefined | readonly (string | undefined)[];
+
 const WINDOW_SECONDS = 300;
 
 /**
@@ -65,19 +68,19 @@ const WINDOW_SECONDS = 300;
 export async function unwrap(
   body: string | Uint8Array,
   headers: DeliveryHeaders,
-  secrets: string | readonly string[],
+  secrets: Secrets,
   options: UnwrapOptions & ClaimOptions,
 ): Promise<WebhookEvent | undefined>;
 export async function unwrap(
   body: string | Uint8Array,
   headers: DeliveryHeaders,
-  secrets: string | readonly string[],
+  secrets: Secrets,
   options?: UnwrapOptions,
 ): Promise<WebhookEvent>;
 export async function unwrap(
   body: string | Uint8Array,
   headers: DeliveryHeaders,
-  secrets: string | readonly string[],
+  secrets: Secrets,
   options: UnwrapOptions & Partial<ClaimOptions> = {},
 ): Promise<WebhookEvent | undefined> {
   const { headerPrefix = "X-SVC-", now = Math.floor(Date.now() / 1000), store, sleep } = options;
@@ -109,10 +112,7 @@ export async function unwrap(
   return store === undefined || (await claimed(store, event.id, sleep)) ? event : undefined;
 }
 
-/**
- * The secrets that are set, of those given: a variable may be unset during a rotation. Throws a TypeError when none is, and for what is no secret:
- * signatures by an empty key fit for everybody.
- */
+/** The secrets that are set, of those given. Throws a TypeError when none is, and for what is no secret: signatures by an empty key fit for everybody. */
 function secretsOf(given: unknown): string[] {
   const set = [given].flat().filter((secret) => secret !== undefined && secret !== "");
   const isSecret = (secret: unknown): secret is string => typeof secret === "string" && standardKey(secret).length > 0;

@@ -4,6 +4,7 @@ export { type Handler, type HandlerOptions, type Listeners, handler } from "./re
 export {
   type ClaimOptions,
   type DeliveryHeaders,
+  type Secrets,
   type SignOptions,
   type UnwrapOptions,
   WebhookError,

@@ -88,7 +88,7 @@ test.each([
 
 const shop = (referenceId: string): string => `
 import Gerbang, { GerbangError } from "@gerbang/sdk";
-import { sign, unwrap } from "@gerbang/sdk/webhooks";
+import { handler, sign, unwrap } from "@gerbang/sdk/webhooks";
 
 const gerbang = new Gerbang();
 const payment = await gerbang.payments.create({
@@ -102,6 +102,10 @@ const { status } = await gerbang.payments.waitFor(payment.reference, "succeeded"
 const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
 const event = await unwrap(body, headers, "whsec_c2VjcmV0");
 let code: string = "none";
+// A variable of the environment may be unset, as during a rotation.
+const variables = [0, 1].map((place) => ["whsec_c2VjcmV0"].at(place));
+handler({ secrets: variables[1], on: () => undefined });
+await unwrap(body, headers, variables);
 // What is told apart by a type has the fields of that type.
 if (payment.instructions?.type === "qr_string") {
   const qr: string = payment.instructions.qr_string;
