@@ -621,13 +621,13 @@ final class Answer
         } catch (GerbangException $error) {
             return $error;
         }
-        $code = is_array($found) ? $found['code'] ?? null : null;
-        if (!is_string($code) || !preg_match('/^[A-Z][A-Z0-9_]{0,79}$/D', $code)) {
+        [$code, $message] = is_array($found) ? [$found['code'] ?? null, $found['message'] ?? null] : [null, null];
+        if (!is_string($code) || !preg_match('/^[A-Z][A-Z0-9_]{0,79}$/D', $code) || !is_string($message)) {
             return $this->unreadable();
         }
         $error = new GerbangException(
             $code,
-            is_string($found['message'] ?? null) ? (string) Rules::cut($found['message'], MESSAGE_MAX) : '',
+            (string) Rules::cut($message, MESSAGE_MAX),
             $this->status,
             Answer::checkedId($found['request_id'] ?? null) ?? $this->requestId(),
             is_array($found['details'] ?? null) ? $found['details'] : [],

@@ -1055,13 +1055,12 @@ def _error_of(answer: _Answer) -> GerbangError:
         found = _object_of(answer).get("error")
     except GerbangError as unreadable:
         return unreadable
-    code = found.get("code") if isinstance(found, dict) else None
-    if not isinstance(code, str) or not re.fullmatch("[A-Z][A-Z0-9_]{0,79}", code):
+    code, message, details = [found.get(name) if isinstance(found, dict) else None for name in ("code", "message", "details")]
+    if not isinstance(code, str) or not re.fullmatch("[A-Z][A-Z0-9_]{0,79}", code) or not isinstance(message, str):
         return _unreadable(answer)
-    message, details = found.get("message"), found.get("details")
     error = GerbangError(
         code,
-        message[:MESSAGE_MAX] if isinstance(message, str) else "",
+        message[:MESSAGE_MAX],
         status=answer.status,
         request_id=_request_id(found.get("request_id")) or answer.request_id,
         details=details if isinstance(details, dict) else None,

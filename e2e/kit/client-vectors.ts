@@ -623,10 +623,16 @@ function hostileAnswers(): Hostile[] {
       expect: { result: "VALIDATION_ERROR", message: "☕".repeat(1_000), requests: 1 },
     },
     {
-      name: "a message and a request_id that are none",
+      name: "a request_id that is none",
       call: create,
-      answers: [refused(422, { code: "VALIDATION_ERROR", message: { a: 1 }, request_id: "a b\n" })],
-      expect: { result: "VALIDATION_ERROR", message: "", request_id: REQUEST_ID, requests: 1 },
+      answers: [refused(422, { code: "VALIDATION_ERROR", request_id: "a b\n" })],
+      expect: { result: "VALIDATION_ERROR", message: "no", request_id: REQUEST_ID, requests: 1 },
+    },
+    {
+      name: "a message that is none",
+      call: create,
+      answers: [refused(422, { code: "VALIDATION_ERROR", message: { a: 1 } })],
+      expect: { result: UNREADABLE, request_id: REQUEST_ID, requests: 1 },
     },
     ...["a b", "validation_error", "VALIDATION_ERROR\n", "", 5, ["A"], "A".repeat(81)].map((code) => ({
       name: `an error with the code ${JSON.stringify(code)}`,

@@ -405,7 +405,8 @@ def is_open(answers):
     """Whether nobody has said what became of a write: what was lost said nothing, and some answers know nothing of the key."""
     opened = False
     for one in answers:
-        code = one.get("body", {}).get("error", {}).get("code")
+        fault = one.get("body", {}).get("error", {})
+        code = fault.get("code") if "message" in fault else None  # without a message it is none of this API
         if one.get("fault") in ("reset", "timeout", "half_body", "too_large") or code in ("IDEMPOTENCY_IN_PROGRESS", "SIGNATURE_REPLAYED"):
             opened = True
         elif "fault" in one:
@@ -565,6 +566,7 @@ def retries():
         retry("createOrFind: a lost answer, then a request that did not arrive in time", [RESET, error(408, "MALFORMED_REQUEST"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1, status="pending"),
         retry("a lost answer, then a proxy's page with status 403", [RESET, {"fault": "html", "status": 403}], "ANSWER_UNREADABLE", BACKOFF[:1]),
         retry("a lost answer, then a proxy's page with status 404", [RESET, {"fault": "html", "status": 404}], "ANSWER_UNREADABLE", BACKOFF[:1]),
+        retry("a lost answer, then a refusal without a message, which is none of this API", [RESET, answer(404, {"error": {"code": "NOT_FOUND"}})], "ANSWER_UNREADABLE", BACKOFF[:1]),
         retry("a lost answer, then a redirect", [RESET, {"fault": "redirect"}], "REDIRECTED", BACKOFF[:1]),
         # The signature.
         retry("a replay of our own making: another nonce, at once", [error(401, "SIGNATURE_REPLAYED"), CREATED], "ok", [AT_ONCE]),
