@@ -27,13 +27,25 @@ export const CLIENT_ID = /^ak_(?:test|live)_[0-9a-z]{1,60}$/;
 
 export const PROFILE_NAME = /^[\w.-]{1,40}$/;
 
-/** Gerbang's folder for configuration on this system, of this user. */
-export function configFolder(environment: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
+/** Gerbang's folder for configuration on this system, of this user. Throws `Trouble` where the user has no home: a number in a container may be nobody's. */
+export function configFolder(
+  environment: NodeJS.ProcessEnv = process.env,
+  platform = process.platform,
+  homeFolder = homedir,
+): string {
   const { XDG_CONFIG_HOME: xdg = "", APPDATA: appData = "" } = environment;
+  const home = (): string => {
+    try {
+      return homeFolder();
+    } catch (cause) {
+      const message = "This user has no home folder. Set XDG_CONFIG_HOME to a folder for the files of this command.";
+      throw new Trouble(message, { cause });
+    }
+  };
   if (xdg !== "") return join(xdg, "gerbang");
-  if (platform === "win32") return join(appData === "" ? join(homedir(), "AppData", "Roaming") : appData, "gerbang");
-  if (platform === "darwin") return join(homedir(), "Library", "Application Support", "gerbang");
-  return join(homedir(), ".config", "gerbang");
+  if (platform === "win32") return join(appData === "" ? join(home(), "AppData", "Roaming") : appData, "gerbang");
+  if (platform === "darwin") return join(home(), "Library", "Application Support", "gerbang");
+  return join(home(), ".config", "gerbang");
 }
 
 export class Profiles {

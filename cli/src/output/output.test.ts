@@ -198,6 +198,11 @@ test("keys are kept where each system keeps a user's configuration", () => {
   expect(configFolder({}, "linux")).toMatch(/[\\/]\.config[\\/]gerbang$/);
   expect(configFolder({}, "darwin")).toMatch(/Library[\\/]Application Support[\\/]gerbang$/);
   expect(configFolder({ APPDATA: "/roaming" }, "win32")).toBe(join("/roaming", "gerbang"));
+  const homeless = (): never => {
+    throw new Error("uv_os_homedir returned ENOENT");
+  };
+  expect(() => configFolder({}, "linux", homeless)).toThrow("This user has no home folder. Set XDG_CONFIG_HOME");
+  expect(configFolder({ XDG_CONFIG_HOME: "/x" }, "linux", homeless)).toBe(join("/x", "gerbang"));
 });
 
 test("times are written as people say them, and identities name pages, or are refused", () => {
