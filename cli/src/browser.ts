@@ -6,10 +6,15 @@ const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...bef
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Does nothing when there is no browser: the callers print the address as well. */
-export function openInBrowser(address: string): void {
+/** False when this machine has no program that opens a browser: the callers print the address as well. */
+export function openInBrowser(address: string): Promise<boolean> {
   const [program, ...before] = openers[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...before, address], { stdio: "ignore", detached: true });
-  child.on("error", () => undefined); // no such program: people open the printed address themselves
-  child.unref();
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
 }

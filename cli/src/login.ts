@@ -50,7 +50,7 @@ export async function loginCommand(given: Login): Promise<number> {
   const begun = begunOf(await ask(origin, "", { name: KEY_NAME, environment }));
   const page = pageOf(begun.verification_uri_complete);
   say(words`Open ${page}\nand compare the code there: ${paintOf(process.stderr)("bold", begun.user_code)}`);
-  if (!given["no-browser"] && process.stderr.isTTY) openInBrowser(page);
+  if (!given["no-browser"] && process.stderr.isTTY) void openInBrowser(page);
   say(words`Waiting for you to confirm … (Ctrl-C ends it)`);
   const granted = await answered(origin, begun);
   if (granted === undefined) return 1;

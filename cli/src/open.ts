@@ -26,7 +26,7 @@ export function pageOf(id: string): string {
   );
 }
 
-export function openCommand(
+export async function openCommand(
   { profile, print }: { profile: string | undefined; print: boolean },
   id: string | undefined,
 ): Promise<number> {
@@ -42,9 +42,11 @@ export function openCommand(
   const place = merchantId === undefined ? "" : `/${merchantId}/${environment}`;
   const address = new URL(`${portal}${place}${id === undefined ? "" : `/${pageOf(id)}`}`).href;
   write(words`${address}\n`);
-  if (!print) {
-    openInBrowser(address);
-    say(words`Opened in your browser.`);
-  }
-  return Promise.resolve(0);
+  if (!print)
+    say(
+      (await openInBrowser(address))
+        ? words`Opening it in your browser.`
+        : words`No browser can be opened from here: open the address yourself.`,
+    );
+  return 0;
 }

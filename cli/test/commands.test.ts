@@ -388,6 +388,16 @@ describe("whose key", () => {
     const reference = await paid(1_000_000);
     const page = `/portal/${merchantId}/sandbox/payments/${reference}`;
     expect((await gerbang(["open", reference, "--print"], {})).data.trim().endsWith(page)).toBe(true);
+    const programs = join(folder, "programs");
+    mkdirSync(programs);
+    const opened = await gerbang(["open"], { PATH: programs });
+    expect([opened.code, opened.words]).toEqual([
+      0,
+      "No browser can be opened from here: open the address yourself.\n",
+    ]);
+    const opener = join(programs, process.platform === "darwin" ? "open" : "xdg-open");
+    writeFileSync(opener, "#!/bin/sh\n", { mode: 0o755 });
+    expect((await gerbang(["open"], { PATH: programs })).words).toBe("Opening it in your browser.\n");
     const out = await gerbang(["logout"], {});
     expect(out.words).toContain(`Its key ${id} stays valid until you revoke it`);
     expect(readFileSync(profilesFile(), "utf8")).not.toContain(secret);
