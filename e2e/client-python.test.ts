@@ -126,6 +126,24 @@ print(status, asked)`;
     const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
     expect(said).toBe("503 ['evt_1']\n");
   });
+  test("async functions, which nothing would run, are answered 500: the event comes again", async () => {
+    const code = `import logging, warnings
+from gerbang import webhooks
+logging.disable()
+warnings.simplefilter("ignore")
+body, secret, calls = '{"id":"evt_1","type":"payment.succeeded"}', "whsec_aGVsbG8gaGVsbG8=", []
+class Store:
+    def claim(self, id): return True
+    def done(self, id): calls.append("done")
+    def release(self, id): calls.append("release")
+class AsyncStore(Store):
+    async def claim(self, id): return True
+async def on(event): calls.append("on")
+headers = webhooks.sign(body, secret)
+print(webhooks.handle(body, headers, secret, on, store=Store()), webhooks.handle(body, headers, secret, calls.append, store=AsyncStore()), calls)`;
+    const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(said).toBe("500 500 ['release']\n");
+  });
   test("a process that is forked while another thread signs waits for nobody", async () => {
     const code = `import os, signal, threading
 from gerbang import Gerbang

@@ -17,6 +17,7 @@ import functools
 import hashlib
 import hmac
 import http.client
+import inspect
 import io
 import json
 import logging
@@ -1460,10 +1461,17 @@ class EventStore(Protocol):
         """It was not: who asks next may have it."""
 
 
+def _done(given: Any) -> Any:
+    """What a function of the receiver gave. An async one has done nothing yet, and to answer 200 would lose the event."""
+    if inspect.iscoroutine(given):
+        raise TypeError("on and the store have to be plain functions: nothing here awaits an async one")
+    return given
+
+
 def _claimed(store: EventStore, id: str) -> bool:
     waited = 0.0
     while True:
-        answer = store.claim(id)
+        answer = _done(store.claim(id))
         # A store that gives nothing has not said that the event was handled: to answer 200 would lose it.
         if answer is not None and answer != "busy":
             return bool(answer)
@@ -1490,7 +1498,7 @@ class Webhooks:
         another process handles the event. What was wrong is in the log `gerbang`.
 
         With a `store` the event is claimed before `on` gets it, so that of two copies one runs. Keep `on` short (ten seconds at most), such as a row
-        in a queue.
+        in a queue. Neither may be async: then the answer is 500.
         """
         try:
             known = _known(secrets)
@@ -1586,13 +1594,13 @@ def _known(secrets: Union[str, Sequence[str]]) -> List[_Secret]:
 def _handle(event: Event, on: Callable[[Event], Any], store: Optional[EventStore]) -> None:
     """Hands on an event that is claimed, and ends the claim. What `on` has done stays claimed, though `done` could not be kept."""
     try:
-        on(event)
+        _done(on(event))
     except BaseException:
         if store is not None:
             store.release(event["id"])  # when that fails, too, the claim ends by its time
         raise
     if store is not None:
-        store.done(event["id"])
+        _done(store.done(event["id"]))
 
 
 def _by_name(headers: Headers) -> Dict[str, List[str]]:
