@@ -151,7 +151,8 @@ class GerbangException extends \RuntimeException
     public function closes(): bool
     {
         $stored = in_array($this->code, ['WALLET_FROZEN', 'ENVIRONMENT_MISMATCH'], true); // though their status is 403
-        return $stored || $this->code !== 'ANSWER_UNREADABLE' && in_array($this->status, [202, 404, 409, 422], true);
+        $isBefore = in_array($this->code, ['ANSWER_UNREADABLE', 'ROUTE_NOT_FOUND'], true);
+        return $stored || !$isBefore && in_array($this->status, [202, 404, 409, 422], true);
     }
 }
 

@@ -242,7 +242,8 @@ def _opens(error: GerbangError) -> bool:
 
 def _closes(error: GerbangError) -> bool:
     """Whether the answer says what became of the key, also of an attempt before. Other refusals are of answers from before it is read."""
-    return error.code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH") or (error.code != "ANSWER_UNREADABLE" and error.status in (202, 404, 409, 422))
+    is_before = error.code in ("ANSWER_UNREADABLE", "ROUTE_NOT_FOUND")
+    return error.code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH") or (not is_before and error.status in (202, 404, 409, 422))
 
 
 class WebhookError(GerbangError):

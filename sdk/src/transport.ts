@@ -107,8 +107,13 @@ export class Transport {
         tried.outcomeUnknown = isWrite && (opens(outcome) || (tried.outcomeUnknown && !closes(outcome)));
         const waitMs = this.#waitBefore(attempt, outcome, state);
         // The waits count by themselves, too: the clock may be set back.
-        const isOver = waitMs === undefined || now() + waitMs >= endsAt || (waited += waitMs) >= deadlineMs;
-        if (isOver || attempt === ATTEMPTS_MAX) throw told(outcome, tried);
+        if (
+          waitMs === undefined ||
+          attempt === ATTEMPTS_MAX ||
+          now() + waitMs >= endsAt ||
+          (waited += waitMs) >= deadlineMs
+        )
+          throw told(outcome, tried);
         await this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
         if (waitMs > 0) await this.wait(waitMs, options.signal, tried);
       }
@@ -303,8 +308,11 @@ function opens({ code, status = 0 }: GerbangError): boolean {
 
 /** Whether the answer tells the outcome of the idempotency key, earlier attempts included. Other refusals are of answers from before it is read. */
 function closes({ code, status = 0 }: GerbangError): boolean {
-  // Stored under the key, though with 403: WALLET_FROZEN and ENVIRONMENT_MISMATCH.
-  return /FROZEN|MISMATCH/.test(code) || (code !== "ANSWER_UNREADABLE" && [202, 404, 409, 422].includes(status));
+  // Stored under the key, though with 403: WALLET_FROZEN and ENVIRONMENT_MISMATCH. Answered before it is read, though with 404: ROUTE_NOT_FOUND.
+  return (
+    /FROZEN|MISMATCH/.test(code) ||
+    (code !== "ANSWER_UNREADABLE" && code !== "ROUTE_NOT_FOUND" && [202, 404, 409, 422].includes(status))
+  );
 }
 
 const retryAfterMs = new WeakMap<GerbangError, number>();

@@ -413,7 +413,7 @@ def is_open(answers):
             opened = opened or one["fault"] in ("html", "empty") and not 300 <= one.get("status", 200) < 500
         elif one["status"] >= 500 and code not in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"):
             opened = True
-        elif code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH") or code is not None and one["status"] in (202, 404, 409, 422):
+        elif code in ("WALLET_FROZEN", "ENVIRONMENT_MISMATCH") or code not in (None, "ROUTE_NOT_FOUND") and one["status"] in (202, 404, 409, 422):
             opened = False
     return opened
 
@@ -566,6 +566,7 @@ def retries():
         retry("createOrFind: a lost answer, then a request that did not arrive in time", [RESET, error(408, "MALFORMED_REQUEST"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1, status="pending"),
         retry("a lost answer, then a proxy's page with status 403", [RESET, {"fault": "html", "status": 403}], "ANSWER_UNREADABLE", BACKOFF[:1]),
         retry("a lost answer, then a proxy's page with status 404", [RESET, {"fault": "html", "status": 404}], "ANSWER_UNREADABLE", BACKOFF[:1]),
+        retry("a lost answer, then a service that does not know the path, such as an older one", [RESET, error(404, "ROUTE_NOT_FOUND")], "ROUTE_NOT_FOUND", BACKOFF[:1], "refund"),
         retry("a lost answer, then a refusal without a message, which is none of this API", [RESET, answer(404, {"error": {"code": "NOT_FOUND"}})], "ANSWER_UNREADABLE", BACKOFF[:1]),
         retry("a lost answer, then a redirect", [RESET, {"fault": "redirect"}], "REDIRECTED", BACKOFF[:1]),
         # The signature.
