@@ -86,7 +86,8 @@ create table payments (
 ) with (
   fillfactor = 85,
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
-  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5
+  -- A vacuum marks the pages of new payments as visible to all, and velocities are then counted from the index without visiting them.
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 5000, autovacuum_analyze_scale_factor = 0.5
 );
 -- No query searches by these columns, and statistics of them cost time.
 alter table payments
