@@ -211,6 +211,7 @@ const paid = (description: string) => ({
 const account = {
   bank_name: z.string().meta({ examples: ["Bank Nusantara"] }),
   bank_code: z.string().meta({ examples: ["914"] }),
+  biller_code: z.string().optional().meta({ description: "What some banks ask for before the number: show it." }),
   account_number: z.string(),
   account_name: z.string().meta({ examples: ["TOKO MELATI"] }),
 };
