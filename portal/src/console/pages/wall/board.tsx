@@ -8,6 +8,7 @@ import { ErrorFace } from "../../../ui/face.tsx";
 import { usePageTitle } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { useLanguage } from "../../../words.ts";
 import { at } from "../../paths.ts";
 import { Figures } from "./figures.tsx";
 import { type Period, type WallPicture, periods, useView, useWall } from "./live.ts";
@@ -80,7 +81,7 @@ function Content({ of, isStale }: { of: WallPicture; isStale: boolean }) {
       )}
     >
       <div className="flex min-h-0 min-w-0 flex-col gap-3">
-        <Figures of={of} />
+        <Figures of={of} language={useLanguage()} />
         <Plots of={of} />
       </div>
       <Side of={of} />

@@ -11,6 +11,6 @@ test.each(kindNames)("what waits as %s has the name that it has among what waits
   const now = { payments_per_second: 0, failed_per_second: 0, requests_per_second: 0, delivery_oldest_seconds: 0 };
   const waiting = [{ kind, count: 2, is_more: false, oldest_at: null }];
   const picture = { payments: { total, amounts: [] }, now, waiting } as unknown as WallPicture;
-  const words = renderToStaticMarkup(createElement(Figures, { of: picture }));
+  const words = renderToStaticMarkup(createElement(Figures, { of: picture, language: "en" }));
   expect(words).toContain(`>${kindOf(kind).name}<`);
 });

@@ -1,16 +1,15 @@
 // The wall's big figures: what one reads from three metres. A colour means that somebody should look.
 import type { ReactNode } from "react";
 import { classes } from "../../../ui/classes.ts";
-import { useLanguage } from "../../../words.ts";
+import type { Language } from "../../../words.ts";
 import { kindOf } from "../waiting/kinds.ts";
 import type { WallPicture } from "./live.ts";
 import { amount, count, milliseconds, seconds, share } from "./words.ts";
 
 type Tone = "calm" | "warn" | "bad";
 
-export function Figures({ of }: { of: WallPicture }) {
+export function Figures({ of, language }: { of: WallPicture; language: Language }) {
   const { payments, now, waiting } = of;
-  const language = useLanguage();
   const { total, amounts } = payments;
   const ended = total.succeeded + total.failed + total.rejected + total.expired;
   const [largest, ...others] = amounts;

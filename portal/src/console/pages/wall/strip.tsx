@@ -3,6 +3,7 @@ import { Section } from "../../../ui/page.tsx";
 import { ButtonLink } from "../../../ui/button.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Status } from "../../../ui/status.tsx";
+import { useLanguage } from "../../../words.ts";
 import { at } from "../../paths.ts";
 import { Figures } from "./figures.tsx";
 import { useWall } from "./live.ts";
@@ -10,12 +11,13 @@ import { useWall } from "./live.ts";
 /** Where it cannot be asked for nothing is shown: the page that it stands on says so of its own. */
 export function WallStrip() {
   const { wall, staleSince } = useWall("hour", undefined);
+  const language = useLanguage();
   if (!wall.data) return wall.error ? null : <Skeleton className="h-28 w-full" />;
   const troubled = wall.data.acquirers.filter(({ state }) => state === "down" || state === "failing");
   return (
     <Section title="Last hour" actions={<ButtonLink to={at.wall()}>Wall</ButtonLink>}>
       <div className={staleSince === undefined ? undefined : "grayscale"}>
-        <Figures of={wall.data} />
+        <Figures of={wall.data} language={language} />
       </div>
       {troubled.length > 0 && (
         <ul className="mt-3 divide-y divide-line rounded-md border border-line bg-panel">
