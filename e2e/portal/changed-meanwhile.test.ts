@@ -2,25 +2,12 @@
 // without loading the page anew. Method: forms in a real browser, and the change made through the API before they are sent.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { paymentBody } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
-import type { Client } from "../kit/client.ts";
+import { paidPayment } from "./kit/given.ts";
 import { usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
-
-/** A paid payment, beside another whose money is there for a refund of the whole. */
-async function paidPayment(client: Client): Promise<string> {
-  const [reference = ""] = await Promise.all(
-    [100_000, 900_000].map(async (amount_minor) => {
-      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
-      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
-      return json.reference as string;
-    }),
-  );
-  return reference;
-}
 
 const refunded = (page: Page) => page.locator("dl div").filter({ hasText: "Refunded" });
 

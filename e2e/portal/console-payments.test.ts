@@ -8,7 +8,7 @@ import { paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
-import { type Things, oneOfEverything } from "./kit/given.ts";
+import { type Things, oneOfEverything, paidPayment } from "./kit/given.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, type Visit, usePortal } from "./kit/portal.ts";
 
@@ -157,15 +157,9 @@ test("an amount is typed as the page shows it: in Indonesian 1,500 dinars are on
 test("an admin whose refund got no answer asks for it again in the same form, and it is made once", async () => {
   portal.tolerate(/Failed to load resource|net::ERR/);
   const { client } = await portal.service.merchant();
-  const [reference] = await Promise.all(
-    [100_000, 900_000].map(async (amount_minor) => {
-      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
-      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
-      return json.reference as string;
-    }),
-  );
+  const reference = await paidPayment(client);
   const { page, open } = await portal.operator("admin");
-  await open(at.payment(reference ?? ""));
+  await open(at.payment(reference));
   await page.route("**/ops/v1/payments/*/refunds", async (route) => {
     // A request that is handed on loses where it came from, by which the service knows its own pages.
     const answer = await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });

@@ -4,7 +4,7 @@ import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
-import { oneOfEverything } from "./kit/given.ts";
+import { oneOfEverything, paidPayment } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
@@ -236,14 +236,8 @@ test("a refund whose answer was lost is made once, also when its form was closed
 test("the rest of a payment whose refund got no answer is asked for again in the same form, and is told as done", async () => {
   portal.tolerate(/Failed to load resource|net::ERR/);
   const { page, place, client, open } = await portal.member("owner");
-  const [reference] = await Promise.all(
-    [100_000, 900_000].map(async (amount_minor) => {
-      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
-      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
-      return json.reference as string;
-    }),
-  );
-  await open(paths.payment(place, reference ?? ""));
+  const reference = await paidPayment(client);
+  await open(paths.payment(place, reference));
   await page.route("**/portal/v1/refunds", losesAnswer);
   await page.getByRole("button", { name: "Refund", exact: true }).click();
   const dialog = page.getByRole("dialog");

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
+import { paidPayment } from "./kit/given.ts";
 import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal({ config: { serviceName: "Bayar Kita" } });
@@ -124,13 +124,7 @@ test("a double click opens a dialog, and a press beside it closes it while nothi
 
 test("Enter that is held down presses once: no form is sent that nobody has read, and no button again", async () => {
   const { page, client, open, place } = await portal.member("owner");
-  const [reference] = await Promise.all(
-    [100_000, 900_000].map(async (amount_minor) => {
-      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
-      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
-      return json.reference as string;
-    }),
-  );
+  const reference = await paidPayment(client);
   const posted: string[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") posted.push(new URL(request.url()).pathname);
@@ -140,7 +134,7 @@ test("Enter that is held down presses once: no form is sent that nobody has read
     for (let times = 0; times < 3; times++) await page.keyboard.down("Enter");
     await page.keyboard.up("Enter");
   };
-  await open(paths.payment(place, reference ?? ""));
+  await open(paths.payment(place, reference));
   await page.getByRole("button", { name: "Refund", exact: true }).focus();
   await page.keyboard.down("Enter");
   const amount = page.getByLabel("Amount in IDR");

@@ -18,6 +18,18 @@ export interface Things {
   idempotencyKey: string;
 }
 
+/** A paid payment of IDR 1,000.00, beside another whose money is there for a refund of the whole. */
+export async function paidPayment(client: Client): Promise<string> {
+  const [reference = ""] = await Promise.all(
+    [100_000, 900_000].map(async (amount_minor) => {
+      const { json } = await client.post("/v1/payments", paymentBody({ amount_minor }));
+      await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      return json.reference as string;
+    }),
+  );
+  return reference;
+}
+
 export async function oneOfEverything(client: Client): Promise<Things> {
   const post = async (path: string, body: unknown = {}, key?: string) => {
     const answer = await client.post(path, body, key === undefined ? {} : { key });
