@@ -61,6 +61,8 @@ export interface App {
   /** The people who sign in to the console. */
   consolePeople: People;
   database: Database;
+  /** The same database, through the connections for people's and operators' requests. */
+  pages: Database;
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
   readonly contract: string;
@@ -88,7 +90,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const foundation = layFoundation(options);
-  const { config, database, clock, log, metrics, tracing, vault } = foundation;
+  const { config, database, pages, clock, log, metrics, tracing, vault } = foundation;
   const rooms = openRooms(foundation, options);
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
@@ -125,7 +127,8 @@ export function createApp(options: AppOptions): App {
   openContract(server, "/openapi.json", contract);
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
-  const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
+  const forPages = { ...foundation, database: pages };
+  const operator = createOperatorListener(forPages, rooms, readiness, options.operatorToken);
   rooms.worker.repeat("approvals", APPROVALS_MS, () => operator.sweep());
   rooms.worker.repeat("waiting", WAITING_MS, () => meterWaiting(foundation));
   metrics.inFlight(() => ({
@@ -136,11 +139,11 @@ export function createApp(options: AppOptions): App {
   metrics.process(() => ({
     ready: readiness.reasons().length === 0,
     draining: readiness.leaving,
-    ...database.connections,
+    pools: { main: database.connections, pages: pages.connections },
     listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
   }));
-  const peopleAudit = new PeopleAudit(database, clock);
-  const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
+  const peopleAudit = new PeopleAudit(pages, clock);
+  const portal = { mounted: mountable(surface.endpoints), own: portalSurface(forPages, rooms, peopleAudit) };
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server, "portal", config.serviceName);
@@ -163,6 +166,7 @@ export function createApp(options: AppOptions): App {
     people: rooms.people,
     consolePeople: rooms.consolePeople,
     database,
+    pages,
     metrics,
     get contract() {
       return contract();

@@ -10,7 +10,10 @@ import { DatabaseClock } from "./store/database-clock.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { WriteHealth } from "./store/write-health.ts";
 
+/** Connections for merchants' and payers' requests and for the worker. */
 const CONNECTIONS = 16;
+/** Connections for the portal, the console and operators' scripts: however slow their requests are, they take none of the others. */
+const PAGE_CONNECTIONS = 8;
 
 export interface FoundationOptions {
   config: Config;
@@ -33,6 +36,8 @@ export interface Foundation {
   metrics: Metrics;
   tracing: Tracing;
   database: Database;
+  /** The same database, through connections of its own for the requests of people and operators. */
+  pages: Database;
   /** Real time by this machine's clock, with which the timestamps of signatures are compared. */
   realClock: Clock;
   /** Time by which the service acts. */
@@ -66,6 +71,7 @@ export function layFoundation({
   tracing = noTracing,
 }: FoundationOptions): Foundation {
   const database = new Database(databaseUrl, CONNECTIONS, log);
+  const pages = new Database(databaseUrl, PAGE_CONNECTIONS, log);
   const watched = watchClock === false ? undefined : new DatabaseClock(clock, database, log);
   const watch = new SettingsWatch(database, log);
   return {
@@ -74,6 +80,7 @@ export function layFoundation({
     metrics: createMetrics(),
     tracing,
     database,
+    pages,
     realClock: clock,
     clock: watched ?? clock,
     leaseClock: watched?.awake ?? clock,
@@ -91,7 +98,7 @@ export function layFoundation({
     async stop() {
       watched?.stop();
       watch.stop();
-      await database.end();
+      await Promise.all([database.end(), pages.end()]);
       await tracing.stop();
     },
   };

@@ -57,14 +57,18 @@ test("connections are counted by what they do, and so is whoever waits for one",
   const { pool } = service.app.database;
   const held = await Promise.all(Array.from({ length: 16 }, () => pool.connect()));
   const late = pool.connect();
-  expect(await read("gerbang_database_connections")).toEqual({ busy: 16, idle: 0 });
-  expect((await read("gerbang_database_waiting"))[""]).toBeGreaterThanOrEqual(1);
+  expect(await read("gerbang_database_connections")).toMatchObject({
+    "main busy": 16,
+    "main idle": 0,
+    "pages busy": 0,
+  });
+  expect(await read("gerbang_database_waiting")).toEqual({ main: expect.any(Number), pages: 0 });
+  expect((await read("gerbang_database_waiting")).main).toBeGreaterThanOrEqual(1);
   for (const connection of held) connection.release();
   (await late).release();
   await vi.waitFor(async () => {
-    const { idle = 0 } = await read("gerbang_database_connections");
-    expect(idle).toBeGreaterThan(10);
-    expect(await read("gerbang_database_waiting")).toEqual({ "": 0 });
+    expect((await read("gerbang_database_connections"))["main idle"]).toBeGreaterThan(10);
+    expect(await read("gerbang_database_waiting")).toEqual({ main: 0, pages: 0 });
   }, 30_000);
 });
 

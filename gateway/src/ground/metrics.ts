@@ -7,9 +7,8 @@ interface ProcessFacts {
   /** Whether /readyz answers 200. */
   ready: boolean;
   draining: boolean;
-  connections: { busy: number; idle: number };
-  /** Callers that wait for a database connection. */
-  waiting: number;
+  /** Database connections by state, and callers that wait for one, of each pool. */
+  pools: Record<"main" | "pages", { busy: number; idle: number; waiting: number }>;
   listeners: { stream: number; poll: number };
 }
 
@@ -93,9 +92,19 @@ export function createMetrics() {
     process(read: () => ProcessFacts): void {
       readGauge("gerbang_ready", "1 while /readyz answers 200, else 0.", () => (read().ready ? 1 : 0));
       readGauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
-      readGauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
-      readGauges("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
-        Object.entries(read().connections).map(([state, count]) => [{ state }, count]),
+      const pools = () => Object.entries(read().pools);
+      readGauges("gerbang_database_waiting", "Statements and batches that wait for a connection.", ["pool"], () =>
+        pools().map(([pool, { waiting }]) => [{ pool }, waiting]),
+      );
+      readGauges(
+        "gerbang_database_connections",
+        "Connections to PostgreSQL by pool (main; pages: of people and operators) and state: busy, idle.",
+        ["pool", "state"],
+        () =>
+          pools().flatMap(([pool, { busy, idle }]) => [
+            [{ pool, state: "busy" }, busy],
+            [{ pool, state: "idle" }, idle],
+          ]),
       );
       readGauges(
         "gerbang_listeners",

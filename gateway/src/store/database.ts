@@ -155,9 +155,9 @@ export class Database {
   }
 
   /** Busy and idle connections of the pool, and callers that wait for a connection. */
-  get connections(): { connections: { busy: number; idle: number }; waiting: number } {
+  get connections(): { busy: number; idle: number; waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    return { connections: { busy: totalCount - idleCount, idle: idleCount }, waiting: waitingCount };
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   async end(): Promise<void> {

@@ -51,8 +51,7 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
   metrics.process(() => ({
     ready: true,
     draining: false,
-    connections: { busy: 3, idle: 1 },
-    waiting: 0,
+    pools: { main: { busy: 2, idle: 1, waiting: 0 }, pages: { busy: 1, idle: 0, waiting: 0 } },
     listeners: { stream: 0, poll: 0 },
   }));
   const circuits: CircuitReport[] = [];
