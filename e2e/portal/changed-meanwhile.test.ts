@@ -95,6 +95,10 @@ test("a draft that was kept in another tab is not overwritten by an old one, and
   await statement.fill("Signed for on Tuesday.");
   const other = page.getByRole("region", { name: "The draft that was kept elsewhere" });
   await other.getByText("Signed for on Monday.").waitFor();
+  await page.getByRole("button", { name: "Submit…" }).click();
+  await expect.poll(() => page.getByRole("button", { name: "Submit…" }).isEnabled()).toBe(true);
+  expect(await page.getByText(/^Draft kept|changed in another tab|^The draft could not/).count()).toBe(0); // said once, by the choice
+  expect(await page.getByRole("dialog").count()).toBe(0);
   await other.getByRole("button", { name: "Go on with that draft" }).click();
   await expect.poll(() => statement.inputValue()).toBe("Signed for on Monday.");
   // The other way round.

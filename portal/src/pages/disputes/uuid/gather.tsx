@@ -44,18 +44,25 @@ export function Gather({ evidence }: { evidence: Gathered }) {
     setOther(undefined);
     setFirst({ first: draft, round: round + 1 });
   };
-  /** Throws when another tab or person has kept another draft meanwhile. Where nothing is typed here, the form goes on with that draft. */
-  const compare = async (values: Values): Promise<void> => {
+  /**
+   * True when another tab or person has kept another draft meanwhile, and something else is typed here: the page then shows both. Throws where nothing is typed
+   * here: the form goes on with that draft.
+   */
+  const differs = async (values: Values): Promise<boolean> => {
     const now = await api.readOnce(new AbortController().signal, "/v1/disputes/{uuid}/evidence", { path });
     const draft = valuesOf(now);
-    if (!now.can_change || known.current.includes(JSON.stringify(draft))) return;
-    if (kept.current.includes(JSON.stringify(values))) take(draft, values);
-    else setOther(draft);
-    const message = "The draft was changed in another tab or by somebody else.";
-    throw new ApiError({ code: "DRAFT_CHANGED", status: 409, message });
+    if (!now.can_change || known.current.includes(JSON.stringify(draft))) return false;
+    if (kept.current.includes(JSON.stringify(values))) {
+      take(draft, values);
+      const message = "The draft was changed in another tab or by somebody else.";
+      throw new ApiError({ code: "DRAFT_CHANGED", status: 409, message });
+    }
+    setOther(draft);
+    return true;
   };
-  const keep = async (values: Values): Promise<Gathered> => {
-    await compare(values);
+  /** Gives undefined when nothing is kept, since the page shows both drafts. */
+  const keep = async (values: Values): Promise<Gathered | undefined> => {
+    if (await differs(values)) return undefined;
     const body = bodyOf(values);
     know(valuesOf({ ...nothingGiven, ...body }));
     const answer = await api.write("PUT", "/v1/disputes/{uuid}/evidence", { path, body });
@@ -67,7 +74,7 @@ export function Gather({ evidence }: { evidence: Gathered }) {
 
   const submit = async (): Promise<void> => {
     try {
-      await compare(JSON.parse(kept.current[0] ?? "{}") as Values);
+      await differs(JSON.parse(kept.current[0] ?? "{}") as Values);
       await api.write("POST", "/v1/disputes/{uuid}/evidence/submit", { path });
       say("Your answer is submitted.");
     } finally {
@@ -183,7 +190,7 @@ function bodyOf({ statement = "", ...rest }: Values): Schema<"EvidenceText"> {
 }
 
 interface KeeperProps {
-  keep: (values: Values) => Promise<Gathered>;
+  keep: (values: Values) => Promise<Gathered | undefined>;
   /** Values that need no keeping, as texts. */
   kept: RefObject<string[]>;
   savedAt: string | null;
@@ -206,8 +213,8 @@ function Keeper({ keep, kept, savedAt }: KeeperProps) {
     const timer = setTimeout(async () => {
       setState(({ at }) => ({ at, pending: true }));
       try {
-        const { saved_at: at } = await latest.current.keep(latest.current.values);
-        setState({ at, pending: false });
+        const answer = await latest.current.keep(latest.current.values);
+        setState({ at: answer?.saved_at ?? null, pending: false });
       } catch (thrown) {
         setState(({ at }) => ({ at, pending: false, error: asApiError(thrown) }));
       }
