@@ -1,5 +1,5 @@
 // Goal: what is shown once is lost by no accident: only a button that says so takes it away. Method: secrets in a real browser, and what happens around
-// them meanwhile: a key, a press beside the dialog, a session that ends elsewhere, a question that is refused although the session is good.
+// them meanwhile: a key, a press beside the dialog, a step back, a session that ends elsewhere, a question that is refused although the session is good.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { at } from "../../portal/src/console/paths.ts";
@@ -39,6 +39,35 @@ test("neither Escape nor a press beside its dialog takes a secret away", async (
   await operator.page.getByText("It is shown only once.").waitFor();
   await operator.page.getByRole("button", { name: "Close" }).click();
   await operator.page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+test("no step back takes a secret away, and the browser asks before its tab is closed", async () => {
+  const { page, place, open } = await portal.member("developer");
+  await open(paths.home(place));
+  await page.getByRole("link", { name: "Keys" }).click();
+  const secret = await makeKey(page);
+  const address = page.url();
+  await page.evaluate(() => history.back());
+  const question = page.getByRole("dialog", { name: "Leave it here?" });
+  await question.getByRole("button", { name: "Back" }).click();
+  await question.waitFor({ state: "detached" });
+  expect([page.url(), await secretIn(page).textContent()]).toEqual([address, secret]);
+  const asked = page.waitForEvent("dialog");
+  await page.close({ runBeforeUnload: true });
+  const browsers = await asked;
+  expect(browsers.type()).toBe("beforeunload");
+  await browsers.dismiss();
+  expect(await secretIn(page).textContent()).toBe(secret);
+  // Whoever says so leaves without it; and once it is kept, nobody is asked.
+  await page.evaluate(() => history.back());
+  await question.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  await page.getByRole("link", { name: "Keys" }).click();
+  await makeKey(page);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.evaluate(() => history.back());
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
 });
 
 /** Lets the page ask again, as it does by itself without its stream. */

@@ -1,5 +1,13 @@
 // Buttons. A pending button shows that it works, and ignores further clicks.
-import { type KeyboardEvent, type MouseEvent, type ReactNode, type Ref, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type Ref,
+  useRef,
+  useState,
+} from "react";
 import { classes } from "./classes.ts";
 import { To } from "./link.tsx";
 
@@ -86,12 +94,12 @@ export function ignoreHeldEnter(event: KeyboardEvent): void {
 }
 
 /** A link with the look of a button. */
-export function ButtonLink({ to, look = "plain", children }: { to: string; look?: ButtonLook; children: ReactNode }) {
-  return (
-    <To to={to} className={classes(shape, looks[look])}>
-      {children}
-    </To>
-  );
+interface ButtonLinkProps extends Pick<ComponentProps<typeof To>, "to" | "children" | "ignoreBlocker"> {
+  look?: ButtonLook;
+}
+
+export function ButtonLink({ look = "plain", ...link }: ButtonLinkProps) {
+  return <To {...link} className={classes(shape, looks[look])} />;
 }
 
 function Spinner() {

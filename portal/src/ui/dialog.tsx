@@ -35,7 +35,7 @@ export function Dialog({ open, onClose, title, children, wide = false }: Props) 
   return (
     <Base.Root open={open} onOpenChange={change}>
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
+        <Base.Backdrop forceRender className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
         <Base.Popup
           ref={popup}
           initialFocus={firstField}

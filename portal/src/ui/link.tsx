@@ -10,6 +10,8 @@ interface Props {
   /** `page` for a link to the current page. */
   "aria-current"?: "page" | undefined;
   onClick?: (() => void) | undefined;
+  /** Leads away from what is shown once without asking whether it is kept. */
+  ignoreBlocker?: boolean;
   ref?: Ref<HTMLAnchorElement> | undefined;
 }
 

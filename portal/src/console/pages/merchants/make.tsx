@@ -26,7 +26,7 @@ export function MakeMerchant({ close }: { close: () => void }) {
           <Secret label="Webhook secret of the sandbox" text={made.webhook_secrets.sandbox} />
           <Secret label="Webhook secret of production" text={made.webhook_secrets.production} />
           <p className="text-muted">Next: its currencies and prices, a credential, and its first owner.</p>
-          <ButtonLink look="primary" to={at.merchant(made.merchant_id)}>
+          <ButtonLink look="primary" to={at.merchant(made.merchant_id)} ignoreBlocker>
             I have kept them
           </ButtonLink>
         </Once>
