@@ -9,6 +9,7 @@ import { type TestService, lanesOn, openDatabase, paymentBody, startService } fr
 import { systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
+import { selectBooks } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
 import { ledgerNeeds, post } from "./ledger.ts";
@@ -154,15 +155,19 @@ test("a busy book of the real service verifies clean", async () => {
 
 /** What verification says after this change, which nobody else ever sees. Ids in the change become the database's. */
 async function falsified(change: string): Promise<string | undefined> {
+  return afterChange(change, async (owner) => (await verifyBook(owner, busy.book)).wrong);
+}
+
+async function afterChange<Seen>(change: string, look: (owner: Database) => Promise<Seen>): Promise<Seen> {
   // One connection: the transaction's, so that verification reads what it wrote.
   const owner = openDatabase({ ...service.database, url: service.database.ownerUrl }, 1);
   try {
     await owner.query({ text: "begin" });
     await owner.query({ text: "set local session_replication_role = replica" });
     await owner.query({ text: change.replaceAll(/\b[a-z]{3}_[0-9a-z]{26}\b/g, (id) => `'${uuidOf(id)}'`) });
-    const { wrong } = await verifyBook(owner, busy.book);
+    const seen = await look(owner);
     await owner.query({ text: "rollback" });
-    return wrong;
+    return seen;
   } finally {
     await owner.end();
   }
@@ -285,6 +290,18 @@ const falsifications: Falsification[] = [
 test.for(falsifications)("found and named: %s", async ([, change, named]) => {
   expect(await falsified(change())).toContain(named());
 });
+
+test.each(["balances", "journals", "balances, book_heads"])(
+  "a book is verified although it is gone from the list, and from %s",
+  async (tables) => {
+    const change = ["books", ...tables.split(", ")].map(
+      (table) => `delete from ${table} where merchant_id = ${busy.book.merchantId}`,
+    );
+    const list = (owner: Database) => owner.query(selectBooks(busy.book.merchantId, "sandbox"));
+    expect(await afterChange(change.join("; "), list)).toHaveLength(1);
+    expect(await falsified(change.join("; "))).toBeDefined();
+  },
+);
 
 test("after all that, the book is as clean as before", async () => {
   expect((await verifyBook(database, busy.book)).wrong).toBeUndefined();

@@ -20,11 +20,35 @@ where merchant_id = $1::uuid and environment = any('{sandbox,production}'::envir
   return (merchantId, id) => ({ name: `select one of ${table}`, text, values: [uuidOf(merchantId), uuidOf(id)] });
 }
 
-/** Lists all books, or those of one merchant or environment when given; one that has balances and is not there itself, too. */
+/** Lists all books, or those of one merchant or environment when given; one that has balances or journals and is not there itself, too. */
 export function selectBooks(merchantId: string | undefined, environment: string | undefined): Statement {
   return {
-    text: `select merchant_id, environment
-from (select merchant_id, environment from books union select merchant_id, environment from balances) b
+    // Of the journals, only each book's first is read.
+    text: `with recursive journaled as (
+  (
+    select merchant_id, environment from journals
+    where $1::uuid is null or merchant_id = $1::uuid
+    order by merchant_id, environment
+    limit 1
+  )
+  union all
+  select n.merchant_id, n.environment
+  from journaled l
+  cross join lateral (
+    select merchant_id, environment from journals j
+    where (j.merchant_id, j.environment) > (l.merchant_id, l.environment) and ($1::uuid is null or j.merchant_id = $1::uuid)
+    order by merchant_id, environment
+    limit 1
+  ) n
+)
+select merchant_id, environment
+from (
+  select merchant_id, environment from books
+  union
+  select merchant_id, environment from balances
+  union
+  select merchant_id, environment from journaled
+) b
 where ($1::uuid is null or merchant_id = $1::uuid) and ($2::text is null or environment = $2::environment)
 order by merchant_id, environment`,
     values: [uuidOrNull(merchantId), environment ?? null],
