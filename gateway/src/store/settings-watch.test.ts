@@ -4,11 +4,11 @@ import { createLog } from "../ground/log.ts";
 import type { Database } from "./database.ts";
 import { SettingsWatch } from "./settings-watch.ts";
 
-const reads: ((epoch: bigint | Error) => void)[] = [];
+const reads: ((epoch: bigint | Error, server?: number) => void)[] = [];
 const database = {
   query: () =>
     new Promise((resolve, reject) =>
-      reads.push((epoch) => (epoch instanceof Error ? reject(epoch) : resolve([{ epoch }]))),
+      reads.push((epoch, server = 1) => (epoch instanceof Error ? reject(epoch) : resolve([{ epoch, server }]))),
     ),
 } as unknown as Database;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -34,4 +34,25 @@ test("a change whose reading fails is no failure, and is seen with the next read
   await next;
   expect(seen).toEqual([-1n]);
   expect(reads).toEqual([]);
+});
+
+test.each([
+  ["the same server, at the same epoch", 7n, 1, []],
+  ["the same server, further", 8n, 1, [7n]],
+  ["an earlier epoch, as of a restored database", 6n, 1, [-1n]],
+  ["another server, such as a standby, at the same epoch by a change of its own", 7n, 2, [-1n]],
+  ["another server, further by changes of its own", 9n, 2, [-1n]],
+])("after %s, no lost change counts as seen", async (_, epoch, server, expected) => {
+  const watch = new SettingsWatch(database, createLog("silent"));
+  const seen: bigint[] = [];
+  const asks = async (answer: bigint, by: number): Promise<void> => {
+    const asked = watch.ask();
+    await settled();
+    reads.shift()?.(answer, by);
+    await asked;
+  };
+  await asks(7n, 1);
+  watch.subscribe(async (since) => void seen.push(since));
+  await asks(epoch, server);
+  expect(seen).toEqual(expected);
 });

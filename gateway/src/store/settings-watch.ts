@@ -1,5 +1,5 @@
 // How every process learns of changed settings: it reads the settings epoch, a number that grows with each change, four times a second.
-import { stopwatchMs } from "../ground/clock.ts";
+import { type Micros, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -19,6 +19,8 @@ export class SettingsWatch {
   private readonly log: Log;
   private readonly listeners: ((since: bigint) => Promise<void>)[] = [];
   private epoch = -1n;
+  /** When the server began of which the epoch is. */
+  private server: Micros | undefined;
   private askedAt = -Infinity;
   private asking: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -68,16 +70,18 @@ export class SettingsWatch {
 
   private async askOnce(): Promise<void> {
     const begun = stopwatchMs();
-    const [row] = await this.database.query<{ epoch: bigint }>({
+    const [row] = await this.database.query<{ epoch: bigint; server: Micros }>({
       name: "settings epoch",
-      text: "select epoch from settings_epoch",
+      text: "select epoch, pg_postmaster_start_time() as server from settings_epoch",
     });
-    const epoch = row?.epoch ?? 0n;
-    if (epoch < this.epoch) this.epoch = -1n; // that of a standby which took over without the newest changes
+    const { epoch = 0n, server } = row ?? {};
+    // A server that began at another time may be a standby which took over without the newest changes, and has made others since; so may a restored database.
+    if (server !== this.server || epoch < this.epoch) this.epoch = -1n;
     if (epoch !== this.epoch) {
       for (const listener of this.listeners) await listener(this.epoch);
       this.epoch = epoch;
     }
+    this.server = server;
     this.askedAt = begun;
   }
 }
