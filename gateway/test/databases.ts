@@ -59,6 +59,13 @@ export async function asOwner<T>({ ownerUrl }: TestDatabase, work: (client: pg.C
   }
 }
 
+/** The number of sessions of the client's database that wait for a lock, now: inside a transaction, PostgreSQL would repeat what it said first. */
+export async function waitingForLocks(client: pg.Client): Promise<number | null> {
+  await client.query("select pg_stat_clear_snapshot()");
+  const text = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  return (await client.query(text)).rowCount;
+}
+
 async function connected(ownerUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: ownerUrl });
   // Dropping a database ends its connections.

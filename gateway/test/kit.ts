@@ -18,7 +18,7 @@ import { Lanes } from "../src/store/lanes.ts";
 import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
 import { type TestDatabase, cloneDatabase } from "./databases.ts";
 
-export { type TestDatabase, asOwner, cloneDatabase } from "./databases.ts";
+export { type TestDatabase, asOwner, cloneDatabase, waitingForLocks } from "./databases.ts";
 
 export function openDatabase(database: TestDatabase, connections = 4): Database {
   return new Database(database.url, connections, createLog("silent"));

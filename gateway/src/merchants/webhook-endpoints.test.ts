@@ -1,6 +1,6 @@
 // Goal: observations about previous secrets are written by several processes at once. Method: a row that another transaction holds.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestService, asOwner, openDatabase, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, openDatabase, startService, waitingForLocks } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { PreviousSecretMark } from "./merchants.ts";
@@ -29,8 +29,7 @@ test("books are locked in one order, however their observations came, so that tw
     await holder.query("begin");
     await holder.query("select from webhook_endpoints where merchant_id = $1::uuid for update", [first]);
     const marking = merchants.markPrevious(marks.toReversed());
-    const waits = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await expect.poll(async () => (await holder.query(waits)).rowCount).toBeGreaterThan(0);
+    await expect.poll(() => waitingForLocks(holder)).toBeGreaterThan(0);
     // While it waits for the first row it holds no other.
     const free = "select from webhook_endpoints where merchant_id = any($1::uuid[]) for update skip locked";
     expect(await peer.query({ text: free, values: [others] })).toHaveLength(4);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SoftwareAuthenticator } from "../../test/authenticator.ts";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { failStatements } from "../../test/failing-statements.ts";
-import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, startService, waitingForLocks } from "../../test/kit.ts";
 import { PASSWORD, PLACE, PeopleRig, type TestPerson, faultOf, sessionIdOf } from "../../test/people.ts";
 import { Browser } from "../../test/portal.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -77,14 +77,13 @@ async function outcomeAfter(
     await owner.query("begin");
     await owner.query("select from persons where person_id = $1 for no key update", id);
     const outcome = faultOf(work());
-    await expect.poll(async () => (await owner.query(WAITING)).rowCount).toBe(1);
+    await expect.poll(() => waitingForLocks(owner)).toBe(1);
     for (const statement of statements) await owner.query(statement, id);
     await owner.query("commit");
     return outcome;
   });
 }
 
-const WAITING = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 const RESET = "update persons set password_hash = null, totp_sealed = null where person_id = $1";
 const SIGNED_OUT = "update sessions set ended_at = now() where person_id = $1";
 
@@ -125,7 +124,7 @@ test.each(Object.keys(doors))("the session that an acceptance begins in the %s",
     await owner.query("begin");
     await owner.query("lock table people_audit in share mode"); // The audit is written after the acceptance, before the session.
     const answer = accept?.();
-    await expect.poll(async () => (await owner.query(WAITING)).rowCount).toBe(1);
+    await expect.poll(() => waitingForLocks(owner)).toBe(1);
     await owner.query(RESET, [uuidOf(person.personId)]);
     await owner.query("commit");
     expect((await answer)?.json).toMatchObject({ error: { code: "UNAUTHORIZED" } });

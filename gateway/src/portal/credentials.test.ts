@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
 import { type Browser, joins } from "../../test/portal.ts";
-import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService, waitingForLocks } from "../../test/kit.ts";
 
 let service: TestService;
 let other: TestService;
@@ -368,12 +368,7 @@ describe("nobody else", () => {
       developer.send("PATCH", path, { expires_at, ...(scopes ? { scopes } : {}) });
     await until(inMinutes(1));
     const [less, back] = await asOwner(service.database, async (root) => {
-      const waiting = async (): Promise<number | null> =>
-        (
-          await root.query(
-            "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          )
-        ).rowCount;
+      const waiting = () => waitingForLocks(root);
       await root.query("begin");
       await root.query("select from settings_epoch for update");
       const first = until(inMinutes(60), ["payments:read"]);
