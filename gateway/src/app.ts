@@ -61,8 +61,8 @@ export interface App {
   /** The people who sign in to the console. */
   consolePeople: People;
   database: Database;
-  /** The same database, through the connections for people's and operators' requests. */
-  pages: Database;
+  /** The same database, through the connections for the portal, and for operators. */
+  databases: Foundation["databases"];
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
   readonly contract: string;
@@ -90,7 +90,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const foundation = layFoundation(options);
-  const { config, database, pages, clock, log, metrics, tracing, vault } = foundation;
+  const { config, database, databases, clock, log, metrics, tracing, vault } = foundation;
   const rooms = openRooms(foundation, options);
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
@@ -127,8 +127,8 @@ export function createApp(options: AppOptions): App {
   openContract(server, "/openapi.json", contract);
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
-  const forPages = { ...foundation, database: pages };
-  const operator = createOperatorListener(forPages, rooms, readiness, options.operatorToken);
+  const forOperators = { ...foundation, database: databases.operators };
+  const operator = createOperatorListener(forOperators, rooms, readiness, options.operatorToken);
   rooms.worker.repeat("approvals", APPROVALS_MS, () => operator.sweep());
   rooms.worker.repeat("waiting", WAITING_MS, () => meterWaiting(foundation));
   metrics.inFlight(() => ({
@@ -139,11 +139,18 @@ export function createApp(options: AppOptions): App {
   metrics.process(() => ({
     ready: readiness.reasons().length === 0,
     draining: readiness.leaving,
-    pools: { main: database.connections, pages: pages.connections },
+    pools: {
+      main: database.connections,
+      portal: databases.portal.connections,
+      operators: databases.operators.connections,
+    },
     listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
   }));
-  const peopleAudit = new PeopleAudit(pages, clock);
-  const portal = { mounted: mountable(surface.endpoints), own: portalSurface(forPages, rooms, peopleAudit) };
+  const peopleAudit = new PeopleAudit(databases.portal, clock);
+  const portal = {
+    mounted: mountable(surface.endpoints),
+    own: portalSurface({ ...foundation, database: databases.portal }, rooms, peopleAudit),
+  };
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server, "portal", config.serviceName);
@@ -166,7 +173,7 @@ export function createApp(options: AppOptions): App {
     people: rooms.people,
     consolePeople: rooms.consolePeople,
     database,
-    pages,
+    databases,
     metrics,
     get contract() {
       return contract();

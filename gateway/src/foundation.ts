@@ -10,10 +10,11 @@ import { DatabaseClock } from "./store/database-clock.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { WriteHealth } from "./store/write-health.ts";
 
-/** Connections for merchants' and payers' requests and for the worker. */
-const CONNECTIONS = 16;
-/** Connections for the portal, the console and operators' scripts: however slow their requests are, they take none of the others. */
-const PAGE_CONNECTIONS = 8;
+/**
+ * Connections of a process: `main` for merchants' and payers' requests and the worker, others for the portal, and others for operators and the console. However
+ * slow the requests of one are, they take none of the others.
+ */
+const CONNECTIONS = { main: 16, portal: 6, operators: 4 };
 
 export interface FoundationOptions {
   config: Config;
@@ -36,8 +37,8 @@ export interface Foundation {
   metrics: Metrics;
   tracing: Tracing;
   database: Database;
-  /** The same database, through connections of its own for the requests of people and operators. */
-  pages: Database;
+  /** The same database, through connections of their own. */
+  databases: Record<"portal" | "operators", Database>;
   /** Real time by this machine's clock, with which the timestamps of signatures are compared. */
   realClock: Clock;
   /** Time by which the service acts. */
@@ -70,8 +71,9 @@ export function layFoundation({
   log,
   tracing = noTracing,
 }: FoundationOptions): Foundation {
-  const database = new Database(databaseUrl, CONNECTIONS, log);
-  const pages = new Database(databaseUrl, PAGE_CONNECTIONS, log);
+  const database = new Database(databaseUrl, CONNECTIONS.main, log);
+  const portal = new Database(databaseUrl, CONNECTIONS.portal, log);
+  const operators = new Database(databaseUrl, CONNECTIONS.operators, log);
   const watched = watchClock === false ? undefined : new DatabaseClock(clock, database, log);
   const watch = new SettingsWatch(database, log);
   return {
@@ -80,7 +82,7 @@ export function layFoundation({
     metrics: createMetrics(),
     tracing,
     database,
-    pages,
+    databases: { portal, operators },
     realClock: clock,
     clock: watched ?? clock,
     leaseClock: watched?.awake ?? clock,
@@ -98,7 +100,7 @@ export function layFoundation({
     async stop() {
       watched?.stop();
       watch.stop();
-      await Promise.all([database.end(), pages.end()]);
+      await Promise.all([database, portal, operators].map((pool) => pool.end()));
       await tracing.stop();
     },
   };

@@ -60,15 +60,16 @@ test("connections are counted by what they do, and so is whoever waits for one",
   expect(await read("gerbang_database_connections")).toMatchObject({
     "main busy": 16,
     "main idle": 0,
-    "pages busy": 0,
+    "portal busy": 0,
+    "operators busy": 0,
   });
-  expect(await read("gerbang_database_waiting")).toEqual({ main: expect.any(Number), pages: 0 });
+  expect(await read("gerbang_database_waiting")).toEqual({ main: expect.any(Number), portal: 0, operators: 0 });
   expect((await read("gerbang_database_waiting")).main).toBeGreaterThanOrEqual(1);
   for (const connection of held) connection.release();
   (await late).release();
   await vi.waitFor(async () => {
     expect((await read("gerbang_database_connections"))["main idle"]).toBeGreaterThan(10);
-    expect(await read("gerbang_database_waiting")).toEqual({ main: 0, pages: 0 });
+    expect(await read("gerbang_database_waiting")).toEqual({ main: 0, portal: 0, operators: 0 });
   }, 30_000);
 });
 

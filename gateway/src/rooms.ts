@@ -129,7 +129,7 @@ export interface Rooms {
 
 /** Builds the rooms in the order of their dependencies: each room is complete before the next one uses it. */
 export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
-  const { config, database, pages, clock, leaseClock, log, metrics, tracing, vault, watch, writes } = foundation;
+  const { config, database, databases, clock, leaseClock, log, metrics, tracing, vault, watch, writes } = foundation;
   const address = new PublicAddress(config.baseUrl, config.statusUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
@@ -137,17 +137,22 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const consoleAddress = new ConsoleAddress(config);
   const access = {
-    database: pages,
     vault,
     clock,
     serviceName: config.serviceName,
     production: config.mode === "production",
     passwordCost: options.passwordCost,
   };
-  const people = new People({ ...access, surface: "portal", relyingParty: () => relyingPartyOf(address.root) });
+  const people = new People({
+    ...access,
+    surface: "portal",
+    database: databases.portal,
+    relyingParty: () => relyingPartyOf(address.root),
+  });
   const consolePeople = new People({
     ...access,
     surface: "console",
+    database: databases.operators,
     relyingParty: () => (consoleAddress.root === undefined ? undefined : relyingPartyOf(consoleAddress.root)),
   });
   const { deliveryTiming: timing } = options;
@@ -241,8 +246,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
     consolePeople,
-    figures: new Figures(pages, clock),
-    streams: new Streams({ database: pages, sessions: people.sessions, log }),
+    figures: new Figures(databases.portal, clock),
+    streams: new Streams({ database: databases.portal, sessions: people.sessions, log }),
     measuring,
     board: new Board({ ...statusParts, minutes: measuring.minutes, hears: foundation.hears }),
     worker,

@@ -8,7 +8,7 @@ interface ProcessFacts {
   ready: boolean;
   draining: boolean;
   /** Database connections by state, and callers that wait for one, of each pool. */
-  pools: Record<"main" | "pages", { busy: number; idle: number; waiting: number }>;
+  pools: Record<"main" | "portal" | "operators", { busy: number; idle: number; waiting: number }>;
   listeners: { stream: number; poll: number };
 }
 
@@ -98,7 +98,7 @@ export function createMetrics() {
       );
       readGauges(
         "gerbang_database_connections",
-        "Connections to PostgreSQL by pool (main; pages: of people and operators) and state: busy, idle.",
+        "Connections to PostgreSQL by pool (main, portal, operators) and state: busy, idle.",
         ["pool", "state"],
         () =>
           pools().flatMap(([pool, { busy, idle }]) => [

@@ -51,7 +51,11 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
   metrics.process(() => ({
     ready: true,
     draining: false,
-    pools: { main: { busy: 2, idle: 1, waiting: 0 }, pages: { busy: 1, idle: 0, waiting: 0 } },
+    pools: {
+      main: { busy: 1, idle: 1, waiting: 0 },
+      portal: { busy: 1, idle: 0, waiting: 0 },
+      operators: { busy: 1, idle: 0, waiting: 0 },
+    },
     listeners: { stream: 0, poll: 0 },
   }));
   const circuits: CircuitReport[] = [];
