@@ -213,10 +213,11 @@ export function sqlState(error: unknown): string | undefined {
 
 /**
  * True when no connection could be made or the connection was lost, as opposed to an error of a statement. A server that lets the service in no
- * more (28, 3D000) or speaks no TLS, a certificate that has expired and a process without file descriptors belong to it.
+ * more (28, 3D000) or speaks no TLS, an expired certificate, a process without file descriptors and any error that ends the session belong to it.
  */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
+  if (/^(FATAL|PANIC)$/.test(String((error as { severity?: unknown } | null)?.severity))) return true;
   if (state !== undefined) return /^(08|28)|^(57P0[1-5]|53300|25P03|3D000)$/.test(state);
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;

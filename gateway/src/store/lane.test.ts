@@ -200,6 +200,9 @@ test("what the system says of a broken socket is a lost connection, and what Pos
   for (const code of ["EPIPE", "ECONNRESET", "ECONNREFUSED", "ENOENT", "57P01", "08006"])
     expect(isConnectionLoss(error(code)), code).toBe(true);
   for (const code of ["23505", "GB006", "40001", "XX000"]) expect(isConnectionLoss(error(code)), code).toBe(false);
+  // What PostgreSQL says on a full disk to whom it does not let in: "could not write init file".
+  expect(isConnectionLoss(Object.assign(error("XX000"), { severity: "FATAL" }))).toBe(true);
+  expect(isConnectionLoss(Object.assign(error("XX000"), { severity: "ERROR" }))).toBe(false);
 });
 
 test("a row that cannot be read or written fails its own command alone, and the lane goes on", async () => {
