@@ -32,7 +32,8 @@ const ofDatabase: Readonly<Record<string, string>> = {
     "Another process migrates the database, or a long transaction holds its tables: try again when it has ended.",
   "57P03": "Try again in a moment.",
   "57P01": "Try again once the server is there again.",
-  "25006": "This is a replica: DATABASE_URL has to name the primary.",
+  "25006":
+    "This is a replica, or it was made read-only (default_transaction_read_only): DATABASE_URL has to name a primary that takes writes.",
 };
 
 const CERTIFICATE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|CERT_.*|ERR_TLS_CERT_.*)$/;

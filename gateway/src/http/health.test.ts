@@ -1,5 +1,5 @@
-// Goal: the health check says that the ledger is unavailable when a book does not end as its head says, and the pages promise no more than that.
-// Method: a real service, whose database somebody changes past it.
+// Goal: the health check says that the ledger is unavailable when a book does not end as its head says, and the pages promise no more than that; and
+// that a server which takes no writes is no database. Method: a real service, whose database somebody changes past it.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { asOwner, paymentBody, startService } from "../../test/kit.ts";
@@ -33,4 +33,32 @@ test("a changed chain head makes it 503; a changed entry does not, because it re
   const page = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
   expect(page("interface.md")).toContain("up to three books match their chain heads. No book is replayed.");
   expect(page("guides/running.md")).toContain("`was changed after it was written`");
+});
+
+test("a server that was made read-only, or became a standby, makes it 503, although nobody has tried a write", async () => {
+  const service = await startService({ roles: ["api"] });
+  try {
+    const readOnly = (value: string): Promise<void> =>
+      asOwner(service.database, async (admin) => {
+        await admin.query("set default_transaction_read_only = off");
+        await admin.query(`alter database ${service.database.name} set default_transaction_read_only = ${value}`);
+        const others = "datname = current_database() and pid <> pg_backend_pid()";
+        await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+      });
+    const answers = (status: number, database: string): Promise<void> =>
+      vi.waitFor(
+        async () => {
+          const answer = await fetch(`${service.origin}/v1/health`);
+          const dependencies = { core_ledger: "ok", database };
+          expect([answer.status, await answer.json()]).toMatchObject([status, { dependencies }]);
+        },
+        { timeout: 30_000 },
+      );
+    await readOnly("on");
+    await answers(503, "unavailable");
+    await readOnly("off");
+    await answers(200, "ok");
+  } finally {
+    await service.stop();
+  }
 });

@@ -125,8 +125,8 @@ export class Health {
 
   private async ask(): Promise<Findings> {
     try {
-      const [row] = await this.parts.database.query<{ whole: boolean }>(selectLedgerHealth);
-      const writable = await this.parts.writes.isWritable();
+      const [row] = await this.parts.database.query<{ whole: boolean; writable: boolean }>(selectLedgerHealth);
+      const writable = row?.writable === true && (await this.parts.writes.isWritable());
       return { database: writable && this.parts.mayServe(), ledger: row?.whole === true };
     } catch {
       return NEITHER; // a failed query means that both are unavailable
