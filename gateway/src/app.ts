@@ -289,12 +289,12 @@ function openPortal(
 
 function openHealth(
   server: FastifyInstance,
-  { config, database, writes, clock, mayServe }: Foundation,
+  { config, database, writes, clock, mayServe, opensSecrets }: Foundation,
   { payments }: Rooms,
 ): Health {
   const { serviceName } = config;
   const environment = (): "production" | "sandbox" => (payments.isOpen("production") ? "production" : "sandbox");
-  const health = new Health({ database, writes, mayServe, clock, serviceName, version, environment });
+  const health = new Health({ database, writes, mayServe, opensSecrets, clock, serviceName, version, environment });
   server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
   return health;
 }

@@ -1,5 +1,5 @@
 // The parts that every room uses: the database, the clocks, metrics, the vault of secrets, and the watch for changed settings.
-import type { Clock } from "./ground/clock.ts";
+import { type Clock, stopwatchMs } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
 import type { Log } from "./ground/log.ts";
@@ -15,6 +15,8 @@ import { WriteHealth } from "./store/write-health.ts";
  * slow the requests of one are, they take none of the others.
  */
 const CONNECTIONS = { main: 16, portal: 6, operators: 4 };
+/** How long a missing master key counts after a secret could not be opened, and the time between two lines of the log about it. */
+const MISSING_MS = 60_000;
 
 export interface FoundationOptions {
   config: Config;
@@ -54,6 +56,8 @@ export interface Foundation {
   /** False when the database has not answered lately. */
   hears: () => boolean;
   writes: WriteHealth;
+  /** False while secrets are met that another master key has sealed. */
+  opensSecrets: () => boolean;
   vault: Vault;
   watch: SettingsWatch;
   start(): Promise<void>;
@@ -76,6 +80,14 @@ export function layFoundation({
   const operators = new Database(databaseUrl, CONNECTIONS.operators, log);
   const watched = watchClock === false ? undefined : new DatabaseClock(clock, database, log);
   const watch = new SettingsWatch(database, log);
+  const vault = new Vault(masterKey, secondMasterKey);
+  let missingAt = -Infinity;
+  const opensSecrets = (): boolean => stopwatchMs() - missingAt > MISSING_MS;
+  vault.onMissing = (keyId) => {
+    if (!opensSecrets()) return;
+    missingAt = stopwatchMs();
+    log.error({ key_id: keyId }, "a master key is missing here that has sealed secrets");
+  };
   return {
     config,
     log,
@@ -91,7 +103,8 @@ export function layFoundation({
     mayServe: () => watched?.mayServe ?? true,
     hears: () => watched?.hears ?? true,
     writes: new WriteHealth(database),
-    vault: new Vault(masterKey, secondMasterKey),
+    opensSecrets,
+    vault,
     watch,
     async start() {
       await watched?.start();

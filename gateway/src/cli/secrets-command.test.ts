@@ -2,7 +2,7 @@
 // one database: services with the keys of each step, and the command.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Client } from "../../../e2e/kit/client.ts";
 import { gerbangHere } from "../../../e2e/kit/command-here.ts";
 import {
@@ -81,6 +81,7 @@ test("a master key is replaced step by step, and every secret opens at each step
   }
 
   const waiting = await secrets("status", NEW, OLD);
+  expect(waiting.stderr).toContain(`MASTER_KEY is key ${new Vault(NEW).ids[0]}, MASTER_KEY_SECOND is key `);
   expect(waiting.code).toBe(1);
   expect(waiting.stdout).toContain('{"table":"persons","column":"totp_sealed","current":0,"other":1,"unknown":0}');
   const resealed = await secrets("reseal", NEW, OLD);
@@ -102,6 +103,30 @@ test("a master key is replaced step by step, and every secret opens at each step
   await people.end();
 
   await expect(startService({ database, masterKey: OLD })).rejects.toThrow("MASTER_KEY does not open");
+});
+
+test("a process that lacks the key of a secret says so, and is no failure of the service", async () => {
+  const place = await cloneDatabase();
+  const log: string[] = [];
+  const logged = { logLevel: "error", logTo: { write: (line: string) => void log.push(line) } } as const;
+  const before = await startService({ database: place, masterKey: OLD, ...logged });
+  const ahead = await startService({ database: place, masterKey: NEW, secondMasterKey: OLD }); // the first step was left out
+  running.push(before, ahead);
+  const health = async (): Promise<number> => (await fetch(`${before.origin}/v1/health`)).status;
+  await vi.waitFor(async () => expect(await health()).toBe(200), 30_000);
+  const { client } = await ahead.merchant();
+  for (const lost of [await at(client, before).get("/v1/balances"), await at(client, before).post("/v1/payments", {})])
+    expect([lost.status, lost.json.error.code, lost.headers.get("retry-after")]).toEqual([
+      503,
+      "SERVICE_UNAVAILABLE",
+      "1",
+    ]);
+  const keys = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(keys).toMatchObject([
+    { key_id: new Vault(NEW).ids[0], msg: "a master key is missing here that has sealed secrets" },
+  ]);
+  await vi.waitFor(async () => expect(await health()).toBe(503), 30_000);
+  expect((await at(client, ahead).get("/v1/balances")).status).toBe(200);
 });
 
 test("with a wrong key nothing starts, and nothing is sealed anew", async () => {

@@ -28,6 +28,8 @@ function withVault(work: (database: Database, vault: Vault) => Promise<number>):
 async function status(database: Database, vault: Vault): Promise<number> {
   const counts = await countSeals(database, vault, sealedColumns);
   for (const count of counts) printJson(count);
+  const [first, second] = vault.ids;
+  say(`MASTER_KEY is key ${first}${second === undefined ? "" : `, MASTER_KEY_SECOND is key ${second}`}.`);
   const left = counts.reduce((sum, { other, unknown }) => sum + other + unknown, 0);
   say(left === 0 ? "MASTER_KEY has sealed everything." : `${left} secrets are sealed with another key.`);
   return left === 0 ? 0 : 1;

@@ -1,5 +1,6 @@
 // Sealing of secrets at rest with AES-256-GCM: the first key of a ring seals, and the key that a seal names opens it.
 import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from "node:crypto";
+import { Fault } from "./fault.ts";
 
 const VERSION = 1;
 const ID_BYTES = 4;
@@ -15,6 +16,8 @@ interface RingKey {
 
 export class KeyRing {
   private readonly keys: readonly RingKey[];
+  /** Receives the id of a key that sealed a secret and is not in the ring. */
+  onMissing: ((keyId: string) => void) | undefined;
 
   /** `keys`: 32 random bytes each. The first seals; all of them open. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
@@ -37,12 +40,21 @@ export class KeyRing {
     return Buffer.concat([this.head, nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Opens a seal. Throws when the bytes were changed, belong to another owner, or were sealed with a key that is not in the ring. */
+  /** Opens a seal. Throws SERVICE_UNAVAILABLE when its key is not here, for another process may have it; else when it was changed or moved. */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     const holder = this.holderOf(bytes);
-    if (!holder) throw new Error(bytes[0] === VERSION ? "sealed with a key that is not here" : "unknown seal version");
-    return opened(holder.key, bytes.subarray(1 + ID_BYTES), owner);
+    if (holder) return opened(holder.key, bytes.subarray(1 + ID_BYTES), owner);
+    if (bytes[0] !== VERSION) throw new Error("unknown seal version");
+    const keyId = bytes.toString("hex", 1, 1 + ID_BYTES);
+    this.onMissing?.(keyId);
+    const internal = new Error(`a secret was sealed with key ${keyId}, which is not here`);
+    throw new Fault("SERVICE_UNAVAILABLE", { internal });
+  }
+
+  /** The ids of the keys, in hex, in their order. */
+  get ids(): string[] {
+    return this.keys.map(({ id }) => id.toString("hex"));
   }
 
   /** True when the seal names a key of the ring. */

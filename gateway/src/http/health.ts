@@ -61,6 +61,8 @@ interface HealthParts {
   writes: WriteHealth;
   /** False while the process must take no requests because its clock is wrong. */
   mayServe(): boolean;
+  /** False while secrets are met that another master key has sealed. */
+  opensSecrets(): boolean;
   clock: Clock;
   serviceName: string;
   version: string;
@@ -95,24 +97,24 @@ export class Health {
   /** Answers 200 when all is well, else 503 with the same object beside the error. */
   async answer(requestId: string): Promise<Reply> {
     const { database, ledger } = await this.find();
+    const isWell = this.opened && database && ledger && this.parts.opensSecrets();
     const word = (well: boolean): string => (well ? "ok" : "unavailable");
     const object = {
-      status: word(this.opened && database && ledger),
+      status: word(isWell),
       service: this.parts.serviceName,
       version: this.parts.version,
       environment: this.parts.environment(),
       dependencies: { core_ledger: word(ledger), database: word(database) },
       time: wireTime(this.parts.clock.now()),
     };
-    if (this.opened && database && ledger) return reply(200, object);
+    if (isWell) return reply(200, object);
     const { error } = JSON.parse(faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId).body) as { error: unknown };
     return reply(503, { ...object, error });
   }
 
   /** True when health would answer 200. */
   async isWell(): Promise<boolean> {
-    const { database, ledger } = await this.find();
-    return this.opened && database && ledger;
+    return (await this.answer("")).status === 200;
   }
 
   private find(): Promise<Findings> {
