@@ -17,6 +17,11 @@ test.each([
   [failed({ code: "EACCES", syscall: "mkdir", path: "/srv/data" }), "/srv/data cannot be used: this user may not"],
   [failed({ code: "EROFS", syscall: "open", path: "/srv/data" }), "its file system is read-only"],
   [failed({ code: "ENOSPC", syscall: "write", path: "/srv/data" }), "the disk is full"],
+  [failed({ code: "ENOSPC", syscall: "write" }), "GERBANG_DATA cannot be written: the disk is full"],
+  [
+    failed({ code: "EPIPE", syscall: "write" }, "write EPIPE"),
+    "PostgreSQL of DATABASE_URL did not answer in time, or hung up",
+  ],
   [failed({ code: "SELF_SIGNED_CERT_IN_CHAIN" }, "self-signed certificate"), "sslrootcert"],
   [failed({ code: "ERR_TLS_CERT_ALTNAME_INVALID" }, "Host: db. is not in the cert's altnames"), "is not trusted"],
   [failed({ code: "53300", severity: "FATAL" }, "sorry, too many clients already"), "max_connections"],

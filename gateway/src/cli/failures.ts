@@ -79,7 +79,11 @@ function ofConnection({ code, syscall, port, address, hostname, message }: Faile
     return `The PostgreSQL of DATABASE_URL does not offer TLS, which sslmode asks for.`;
   if (/SASL.*password must be a (non-empty )?string/.test(message))
     return `PostgreSQL asks for a password, and DATABASE_URL has none.`;
-  if (/timeout expired|timeout exceeded when trying to connect|Connection terminated/.test(message))
+  if (
+    /timeout expired|timeout exceeded when trying to connect|Connection terminated|^(write EPIPE|read ECONNRESET)$/.test(
+      message,
+    )
+  )
     return `The PostgreSQL of DATABASE_URL did not answer in time, or hung up. Does it run, and can it be reached?`;
   return undefined;
 }
@@ -92,12 +96,12 @@ function ofServer(failed: Failed): string | undefined {
 }
 
 function ofFile({ code, path }: Failed): string | undefined {
+  if (code === "ENOSPC") return `${text(path ?? "A file of GERBANG_DATA")} cannot be written: the disk is full.`;
   if (typeof path !== "string") return undefined;
   if (code === "EACCES" || code === "EPERM")
     return `${path} cannot be used: this user may not. GERBANG_DATA names another folder.`;
   if (code === "EROFS")
     return `${path} cannot be written: its file system is read-only. GERBANG_DATA names another folder.`;
-  if (code === "ENOSPC") return `${path} cannot be written: the disk is full.`;
   if (code === "ENOTDIR" || code === "EEXIST")
     return `${path} cannot be made: a file is in its way. GERBANG_DATA names another folder.`;
   return undefined;

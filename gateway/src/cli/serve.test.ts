@@ -1,13 +1,14 @@
 // Goal: a start tells a person where everything is, and a log the same without secrets; where it cannot listen it says so and ends.
 // Method: the program as a process of its own.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Client, operate } from "../../../e2e/kit/client.ts";
 import { Receiver, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { Service, freePort, gerbang, compiled } from "../../../e2e/kit/service.ts";
@@ -106,6 +107,45 @@ test("a mistake in the settings is the last line of the log, too", async () => {
     msg: "the service could not start",
     reason: stderr.trim(),
   });
+});
+
+/** Starts the service on the embedded database of a new folder, in which `prepare` puts something first, with no file above `kib`. */
+async function embeddedStart(
+  prepare: (folder: string) => void,
+  kib = "unlimited",
+): Promise<{ folder: string; child: ChildProcess; output: () => string }> {
+  const folder = mkdtempSync(join(tmpdir(), "gerbang-start-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o711);
+  prepare(folder);
+  const command = `ulimit -f ${kib}; exec "${process.execPath}" "${join(import.meta.dirname, "..", "main.ts")}" serve`;
+  const ports = { PORT: String(await freePort()), OPS_PORT: "0", METRICS_PORT: "0" };
+  const env = { PATH: process.env.PATH, ...ports, GERBANG_DATA: folder };
+  const child = spawn("bash", ["-c", command], { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => void (said += text));
+  return { folder, child, output: () => said };
+}
+
+test("a first start without room for its database says so in words, and leaves no password behind", async () => {
+  const { folder, child, output } = await embeddedStart(() => undefined, "2048");
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(output()).toMatch(/^The embedded PostgreSQL could not be made in .*\/postgres:\n/);
+  expect(output()).not.toMatch(/^ +at /m);
+  expect(readdirSync(join(folder, "postgres"))).toEqual([]);
+});
+
+test("told to stop while the embedded PostgreSQL does not start, it ends with 0, long before it would give up", async () => {
+  const { folder, child } = await embeddedStart((data) => {
+    const cluster = join(data, "postgres", "cluster");
+    mkdirSync(cluster, { recursive: true });
+    writeFileSync(join(cluster, "PG_VERSION"), "18\n");
+    writeFileSync(join(cluster, "gerbang.json"), JSON.stringify({ owner: "x", service: "y" }));
+  });
+  const ended = once(child, "close");
+  await expect.poll(() => existsSync(join(folder, "postgres", "server.log")), { timeout: 30_000 }).toBe(true);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
 });
 
 /** Gives a program a terminal of its own. */

@@ -59,7 +59,10 @@ export async function serveCommand(
   announce.starting(roles, config.databaseUrl === undefined && !hasCluster(config.dataDirectory));
   try {
     const secrets = readSecrets(config);
-    const store = await openStore(config, true);
+    // The embedded server may take long to start, as after a crash. It goes on by itself where the service stops waiting.
+    const waited = stop.then(() => Promise.race([pause(FINISH_WITHIN_MS, undefined, { ref: false }), stopAgain]));
+    const store = await Promise.race([openStore(config, true), waited]);
+    if (!store) return 0;
     try {
       await serve({ config, acquirers, secrets, store, roles, stop, stopAgain, timing, output, log, announce });
     } finally {

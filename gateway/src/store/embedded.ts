@@ -1,5 +1,5 @@
 // The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -155,7 +155,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
     // In a container every first start has the same process number: a start that was killed may have left files of these names.
     for (const left of [draft, passwordFile]) rmSync(left, { recursive: true, force: true });
     writePrivateFile(passwordFile, passwords.owner, runAs);
-    execFileSync(
+    const made = spawnSync(
       binaries.initdb,
       [
         `--pgdata=${draft}`,
@@ -167,9 +167,13 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
         "--wal-segsize=4",
         "--encoding=UTF8",
       ],
-      { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory },
+      { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], encoding: "utf8", cwd: directory },
     );
     rmSync(passwordFile);
+    if (made.status !== 0)
+      throw new ConfigError(
+        `The embedded PostgreSQL could not be made in ${directory}:\n${made.error?.message ?? made.stderr.slice(-500).trim()}`,
+      );
     writePrivateFile(join(draft, "gerbang.json"), JSON.stringify(passwords), runAs);
     try {
       renameSync(draft, cluster);
