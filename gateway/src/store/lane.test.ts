@@ -382,14 +382,17 @@ test("a database that cannot be reached is 503, not 500", async () => {
   await away.end();
 });
 
-test("migrations apply once however many start together, and refuse a database newer than the code", async () => {
+test("migrations apply once however many start together, and refuse a database with one that the code does not have", async () => {
   const fresh = await cloneDatabase();
   expect((await Promise.all([1, 2, 3].map(() => migrate(fresh.ownerUrl)))).flat()).toEqual([]);
-  await asOwner(fresh, (client) =>
-    client.query("insert into schema_migrations (version, name, digest) values (9999, '9999_future.sql', 'x')"),
-  );
-  await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/is newer than this program/);
-  await asOwner(fresh, (client) => client.query("delete from schema_migrations where version = 9999"));
+  for (const version of [9999, 0]) {
+    const values = `(${version}, '${version}_future.sql', 'x')`;
+    await asOwner(fresh, (client) =>
+      client.query(`insert into schema_migrations (version, name, digest) values ${values}`),
+    );
+    await expect(migrate(fresh.ownerUrl)).rejects.toThrow(`is newer than this program: it has ${version}_future.sql`);
+    await asOwner(fresh, (client) => client.query(`delete from schema_migrations where version = ${version}`));
+  }
   await asOwner(fresh, (client) => client.query("update schema_migrations set digest = 'x' where version = 1"));
   await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/changed after it was applied/);
 });

@@ -66,7 +66,7 @@ export async function migrate(url: string): Promise<string[]> {
   });
 }
 
-/** The migrations that the database lacks. Throws `ConfigError` for a newer database, or an applied file that differs. */
+/** The migrations that the database lacks. Throws `ConfigError` for an applied one that this program does not have, or whose file differs. */
 async function missing(client: pg.Client): Promise<Migration[]> {
   const migrations = readMigrations();
   const known = await client.query(selectTable);
@@ -74,9 +74,8 @@ async function missing(client: pg.Client): Promise<Migration[]> {
   const { rows } = await client.query<{ version: number; name: string; digest: string }>(
     "select version, name, digest from schema_migrations order by version",
   );
-  const newest = migrations.at(-1)?.version ?? 0;
-  const beyond = rows.find((row) => row.version > newest);
-  if (beyond) throw newerSchema(beyond.name);
+  const unknown = rows.find((row) => migrations.every(({ version }) => version !== row.version));
+  if (unknown) throw newerSchema(unknown.name);
   const applied = new Map(rows.map((row) => [row.version, row]));
   return migrations.filter(({ version, digest }) => {
     const before = applied.get(version);
