@@ -23,7 +23,14 @@ test.each([
     "PostgreSQL of DATABASE_URL did not answer in time, or hung up",
   ],
   [failed({ code: "SELF_SIGNED_CERT_IN_CHAIN" }, "self-signed certificate"), "sslrootcert"],
-  [failed({ code: "ERR_TLS_CERT_ALTNAME_INVALID" }, "Host: db. is not in the cert's altnames"), "is not trusted"],
+  [
+    failed({ code: "ERR_TLS_CERT_ALTNAME_INVALID" }, "Host: db. is not in the cert's altnames"),
+    "has to name the server as",
+  ],
+  [
+    failed({ code: "CERT_HAS_EXPIRED" }, "certificate has expired"),
+    "certificate has expired. Give the server another one",
+  ],
   [failed({ code: "53300", severity: "FATAL" }, "sorry, too many clients already"), "max_connections"],
   [failed({ code: "42501", severity: "ERROR" }, "permission denied for table payments"), "gerbang roles --sql"],
   [failed({ code: "25006", severity: "ERROR" }, "cannot execute INSERT in a read-only transaction"), "replica"],

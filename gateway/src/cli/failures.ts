@@ -32,10 +32,13 @@ const ofDatabase: Readonly<Record<string, string>> = {
     "Another process migrates the database, or a long transaction holds its tables: try again when it has ended.",
   "57P03": "Try again in a moment.",
   "57P01": "Try again once the server is there again.",
-  "25006":
-    "This is a replica, or it was made read-only (default_transaction_read_only): DATABASE_URL has to name a primary that takes writes.",
+  "25006": "It is a replica, or read-only by a setting: DATABASE_URL has to name a primary that takes writes.",
 };
 
+const ofCertificate: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "Give the server another one, and let it read that: `select pg_reload_conf()`.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "DATABASE_URL has to name the server as its certificate does.",
+};
 const CERTIFICATE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|CERT_.*|ERR_TLS_CERT_.*)$/;
 
 /** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
@@ -73,17 +76,13 @@ function ofConnection({ code, syscall, port, address, hostname, message }: Faile
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
     return `The host ${text(hostname)} has no address. Is its name right in DATABASE_URL, HOST, OPS_HOST and METRICS_HOST?`;
   if (typeof code === "string" && CERTIFICATE.test(code))
-    return `The certificate of ${server} is not trusted: ${text(message)}. Its authority's certificate is named by sslrootcert.`;
+    return `The certificate of ${server} is not trusted: ${text(message)}. ${ofCertificate[code] ?? "Its authority's certificate is named by sslrootcert."}`;
   if (typeof message !== "string") return undefined;
   if (/does not support SSL connections/.test(message))
     return `The PostgreSQL of DATABASE_URL does not offer TLS, which sslmode asks for.`;
   if (/SASL.*password must be a (non-empty )?string/.test(message))
     return `PostgreSQL asks for a password, and DATABASE_URL has none.`;
-  if (
-    /timeout expired|timeout exceeded when trying to connect|Connection terminated|^(write EPIPE|read ECONNRESET)$/.test(
-      message,
-    )
-  )
+  if (/timeout (expired|exceeded when trying)|Connection terminated|write EPIPE|read ECONNRESET/.test(message))
     return `The PostgreSQL of DATABASE_URL did not answer in time, or hung up. Does it run, and can it be reached?`;
   return undefined;
 }

@@ -1,6 +1,6 @@
 // Goal: with `sslmode=verify-full` the service speaks to PostgreSQL by TLS, to the right server alone. Method: a server with a certificate of an
 // authority made for the test, which takes nobody without TLS; the right address, and each that differs in one point.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -52,6 +52,17 @@ test("the server that the authority vouches for is spoken to by TLS, and migrate
 
 test("a server of another authority is not spoken to", async () => {
   await expect(connection("localhost", verified(another))).rejects.toThrow(/certificate|self-signed|signature/i);
+});
+
+test("another authority in the file counts from the next connection on, beside the one before", async () => {
+  const file = join(folder, "authorities.pem");
+  const url = `postgres://postgres@localhost:${server.port}/postgres?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
+  writeFileSync(file, readFileSync(another.caFile, "utf8"));
+  const database = new Database(url, 1, createLog("silent"));
+  onTestFinished(() => database.end());
+  await expect(database.query({ text: "select 1 as one" })).rejects.toThrow(/certificate|self-signed|signature/i);
+  writeFileSync(file, [right, another].map(({ caFile }) => readFileSync(caFile, "utf8")).join("\n"));
+  expect(await database.query({ text: "select 1 as one" })).toEqual([{ one: 1 }]);
 });
 
 test("an authority that only the system might know is not enough", async () => {
