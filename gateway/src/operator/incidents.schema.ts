@@ -1,14 +1,16 @@
 // The JSON schemas of incidents for operators.
 import { z } from "zod";
-import { parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
+import { parseWireTime, wireTime } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, inPath, timestamp, withExample } from "../http/shapes.ts";
-import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, statusOf, updateStatuses } from "../status/incident.ts";
+import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, updateStatuses } from "../status/incident.ts";
 import {
   componentField,
   impactField,
   incidentStatusField,
   publicIncidentSchema,
+  publicIncidentView,
+  publicUpdateView,
   statusSchema,
 } from "../status/status.schema.ts";
 
@@ -170,25 +172,11 @@ export const operatorStatusSchema = withExample(
 
 export function incidentView(one: Incident, now: number): z.infer<typeof incidentSchema> {
   return {
-    incident_id: one.incidentId,
-    title: one.title,
-    impact: one.impact,
-    components: one.components,
-    status: statusOf(one),
+    ...publicIncidentView(one),
     phase: phaseOf(one, now),
-    starts_at: wireTime(one.startsAt),
-    ends_at: wireTimeOrNull(one.endsAt),
-    resolved_at: wireTimeOrNull(one.resolvedAt),
     created_at: wireTime(one.createdAt),
     created_by: one.createdBy,
-    updates: one.updates.map((update) => ({
-      update_id: update.updateId,
-      status: update.status,
-      message: update.message,
-      at: wireTime(update.at),
-      by: update.by,
-      corrected_at: wireTimeOrNull(update.correctedAt),
-    })),
+    updates: one.updates.map((update) => ({ update_id: update.updateId, ...publicUpdateView(update), by: update.by })),
   };
 }
 

@@ -123,9 +123,9 @@ export function statusJson(view: StatusView, service: string): z.infer<typeof st
     checked_at: wireTime(view.checkedAt),
     from_memory: view.isFromMemory,
     components: view.components.map(componentJson),
-    incidents: view.incidents.open.map(incidentJson),
-    maintenance: view.incidents.planned.map(incidentJson),
-    past: view.incidents.over.map(incidentJson),
+    incidents: view.incidents.open.map(publicIncidentView),
+    maintenance: view.incidents.planned.map(publicIncidentView),
+    past: view.incidents.over.map(publicIncidentView),
   };
 }
 
@@ -147,7 +147,7 @@ function dayJson({ day, state, minutes: own }: DayView): z.infer<typeof daySchem
   return { day, state, minutes: { operational, degraded, outage, maintenance } };
 }
 
-function updateJson(one: IncidentUpdate): z.infer<typeof updateSchema> {
+export function publicUpdateView(one: IncidentUpdate): z.infer<typeof updateSchema> {
   return {
     status: one.status,
     message: one.message,
@@ -156,7 +156,7 @@ function updateJson(one: IncidentUpdate): z.infer<typeof updateSchema> {
   };
 }
 
-function incidentJson(one: Incident): z.infer<typeof publicIncidentSchema> {
+export function publicIncidentView(one: Incident): z.infer<typeof publicIncidentSchema> {
   return {
     incident_id: one.incidentId,
     title: one.title,
@@ -166,6 +166,6 @@ function incidentJson(one: Incident): z.infer<typeof publicIncidentSchema> {
     starts_at: wireTime(one.startsAt),
     ends_at: wireTimeOrNull(one.endsAt),
     resolved_at: wireTimeOrNull(one.resolvedAt),
-    updates: one.updates.map(updateJson).toReversed(),
+    updates: one.updates.map(publicUpdateView).toReversed(),
   };
 }
