@@ -162,13 +162,16 @@ order by j.seq`,
   };
 }
 
-export interface JournalRow extends Record<string, unknown> {
+interface JournalHead extends Record<string, unknown> {
   seq: bigint;
   journal_id: string;
   group_id: string;
   kind: string;
   operation_key: string;
   posted_at: number;
+}
+
+export interface JournalRow extends JournalHead {
   prev_hash: Buffer;
   hash: Buffer;
   entries: string | null;
@@ -196,16 +199,10 @@ export function journalOfRow(book: Book, row: JournalRow): Journal {
 }
 
 /** An entry of an account, with its journal. */
-export interface EntryRow extends Record<string, unknown> {
-  seq: bigint;
+export interface EntryRow extends JournalHead {
   line: number;
   amount_minor: bigint;
   balance_after_minor: bigint;
-  journal_id: string;
-  group_id: string;
-  kind: string;
-  operation_key: string;
-  posted_at: number;
 }
 
 /** A page of one account's entries as `EntryRow`, newest first, older than `before`, from the journal `first` on. Reads one entry more than `limit`. */

@@ -103,15 +103,15 @@ where merchant_id = $1::uuid and environment = $2::environment and revoked_at is
   };
 }
 
-const columns = `c.client_id, c.environment, c.name, c.scopes, c.signature, c.allowed_addresses::text[] as allowed_addresses, c.created_at,
-  c.expires_at, c.revoked_at, c.replaced_by, u.used_at, u.address`;
+const credentials = `select c.client_id, c.environment, c.name, c.scopes, c.signature, c.allowed_addresses::text[] as allowed_addresses, c.created_at,
+  c.expires_at, c.revoked_at, c.replaced_by, u.used_at, u.address
+from credentials c
+left join credential_uses u using (merchant_id, client_id)`;
 
 /** Reads a credential, also a revoked or expired one. */
 export function selectCredential({ merchantId, environment }: Whose, clientId: string): Statement {
   return {
-    text: `select ${columns}
-from credentials c
-left join credential_uses u using (merchant_id, client_id)
+    text: `${credentials}
 where c.merchant_id = $1::uuid and c.client_id = $2::text and ($3::text is null or c.environment = $3::text::environment)`,
     values: [uuidOf(merchantId), clientId, environment],
   };
@@ -124,9 +124,7 @@ export function selectCredentials(
   count: number,
 ): Statement {
   return {
-    text: `select ${columns}
-from credentials c
-left join credential_uses u using (merchant_id, client_id)
+    text: `${credentials}
 where c.merchant_id = $1::uuid${environment === undefined ? "" : " and c.environment = $4::environment"}
   and ($2::text is null or (c.created_at, c.client_id) < (
     select a.created_at, a.client_id from credentials a where a.merchant_id = $1::uuid and a.client_id = $2::text

@@ -123,6 +123,7 @@ export function policyOfRow(row: Row | undefined): Policy {
 const age = `interval '${APPROVAL_HOURS} hours'`;
 const columns = `a.*, m.name as merchant_name, a.status = 'waiting' and a.asked_at <= clock_timestamp() - ${age} as is_late`;
 const joined = "left join merchants m on m.merchant_id = a.merchant_id";
+const approvals = `select ${columns} from operator_approvals a ${joined}`;
 
 interface NewApproval {
   uuid: string;
@@ -206,7 +207,7 @@ from (
 export function selectApproval(uuid: string): Statement {
   return {
     name: "select approval",
-    text: `select ${columns} from operator_approvals a ${joined} where a.approval_id = $1::uuid`,
+    text: `${approvals} where a.approval_id = $1::uuid`,
     values: [uuidOf(uuid)],
   };
 }
@@ -214,9 +215,7 @@ export function selectApproval(uuid: string): Statement {
 /** Finds the approval of the same change: by the idempotency key if there is one, otherwise a waiting approval of an equal request. */
 export function selectSame({ method, path, key }: SentRequest, digest: Buffer): Statement {
   return {
-    text: `select ${columns}
-from operator_approvals a
-${joined}
+    text: `${approvals}
 where ($1::text is not null and a.request_key = $1::text)
   or ($1::text is null and a.request_key is null and a.status = 'waiting' and a.path = $2::text and a.method = $3::text
     and a.body_digest = $4::bytea)`,
@@ -245,9 +244,7 @@ export function selectApprovals({ status, paymentReference, after }: ApprovalFil
   }
   if (paymentReference !== undefined) filters.push(`a.payment_id = $${values.push(uuidOf(paymentReference))}::uuid`);
   return {
-    text: `select ${columns}
-from operator_approvals a
-${joined}
+    text: `${approvals}
 where ($1::uuid is null or a.approval_id < $1::uuid)${filters.map((one) => ` and ${one}`).join("")}
 order by a.approval_id desc
 limit $2::integer`,

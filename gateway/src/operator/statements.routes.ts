@@ -17,7 +17,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { downloadStatement, readSettlement } from "../settlements/settlements.routes.ts";
-import { settlementParams, settlementSchema, statementSchema } from "../settlements/settlements.schema.ts";
+import { settlementParams, settlementSchema, statementFile } from "../settlements/settlements.schema.ts";
 import type { Database } from "../store/database.ts";
 import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -84,11 +84,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
       operationId: "getMerchantSettlementStatement",
       path: `${path}/statement`,
       summary: "Download a batch's statement as CSV, as its merchant does",
-      success: {
-        description: "Comma-separated values, the names of the columns first.",
-        schema: statementSchema,
-        mediaType: "text/csv",
-      },
+      success: statementFile,
       errors,
       handle: async ({ params }) => downloadStatement(database, await find(params)),
     }),

@@ -15,7 +15,7 @@ import {
   settlementParams,
   settlementSchema,
   settlementsQuerySchema,
-  statementSchema,
+  statementFile,
 } from "./settlements.schema.ts";
 import {
   selectSettlement,
@@ -61,11 +61,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: {
-        description: "Comma-separated values, the names of the columns first.",
-        schema: statementSchema,
-        mediaType: "text/csv",
-      },
+      success: statementFile,
       handle: async (call) => downloadStatement(database, await findSettlement(database, call)),
     }),
     writeEndpoint({

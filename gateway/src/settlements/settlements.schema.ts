@@ -92,6 +92,11 @@ export type SettlementsQuery = z.infer<typeof settlementsQuerySchema>;
 
 /** The statement of a batch as CSV; `statementOf` writes it. */
 export const statementSchema = z.string().meta({ id: "Statement", description: "CSV.", examples: [exampleStatement] });
+export const statementFile = {
+  description: "Comma-separated values, the names of the columns first.",
+  schema: statementSchema,
+  mediaType: "text/csv",
+};
 
 /** Path parameter of a batch. */
 export const settlementParams = { uuid: inPath("settlement", "SettlementUuid", "`uuid` of the batch.") };
