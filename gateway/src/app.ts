@@ -144,7 +144,7 @@ export function createApp(options: AppOptions): App {
       portal: databases.portal.connections,
       operators: databases.operators.connections,
     },
-    listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
+    listeners: { stream: rooms.streams.open.size + operator.listening(), poll: surface.listening() },
   }));
   const peopleAudit = new PeopleAudit(databases.portal, clock);
   const portal = {
@@ -213,8 +213,8 @@ export function createApp(options: AppOptions): App {
       readiness.leave();
       surface.stopListening();
       operator.stopListening();
-      rooms.streams.stop();
-      rooms.openPages.stop();
+      rooms.streams.open.stop();
+      rooms.openPages.open.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       // A step that fails, as without the database, keeps no other from its end.
       const work = Promise.allSettled([...closed, rooms.worker.stop(), surface.close()]);

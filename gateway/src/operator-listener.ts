@@ -103,8 +103,8 @@ export function createOperatorListener(
     load,
     contract,
     sweep: () => approvals.sweep(),
-    listening: () => streams.size,
-    stopListening: () => streams.stop(),
+    listening: () => streams.open.size,
+    stopListening: () => streams.open.stop(),
     stop,
   };
 }

@@ -387,7 +387,7 @@ test("pages that are open are bounded, and end with the process", async () => {
   expect(() => pages.listen(two)).toThrow(Fault);
   first[0]?.destroy();
   await new Promise(setImmediate);
-  expect(pages.size).toBe(2);
+  expect(pages.open.size).toBe(2);
   // A merchant with as many pages as it may have leaves room for others.
   const { client: other, merchantId: otherId } = await service.merchant();
   const elsewhere = (await other.post("/v1/payments", paymentBody())).json.reference as string;
@@ -396,10 +396,10 @@ test("pages that are open are bounded, and end with the process", async () => {
   expect(() => pages.listen(one)).toThrow(Fault);
   pages.listen({ merchantId: otherId, reference: elsewhere }).destroy();
   await new Promise(setImmediate);
-  expect(pages.size).toBe(2);
-  pages.stop();
+  expect(pages.open.size).toBe(2);
+  pages.open.stop();
   await finished(first[1]!.resume());
-  expect([pages.size, first[1]?.destroyed]).toEqual([0, true]);
+  expect([pages.open.size, first[1]?.destroyed]).toEqual([0, true]);
   expect(() => pages.listen(one)).toThrow(Fault);
   await database.end();
   await service.stop();

@@ -41,7 +41,7 @@ interface OpenPagesParts {
 export class OpenPages {
   private readonly parts: OpenPagesParts;
   private readonly limits: OpenPageLimits;
-  private readonly open: EventStreams<Listening>;
+  readonly open: EventStreams<Listening>;
   /** Open pages by payment reference. */
   private readonly pages = new Map<string, Set<OpenPage>>();
 
@@ -49,10 +49,6 @@ export class OpenPages {
     this.parts = parts;
     this.limits = parts.limits ?? openPageLimits;
     this.open = new EventStreams({ limits: this.limits, poll: () => this.poll() });
-  }
-
-  get size(): number {
-    return this.open.size;
   }
 
   /** Opens a stream for a page of this payment. Throws SERVICE_UNAVAILABLE when too many pages are open: the page polls instead. */
@@ -70,11 +66,6 @@ export class OpenPages {
     });
     page.begin("retry: 2000\n\n");
     return page.readable;
-  }
-
-  /** Ends all streams, so that their browsers reconnect to another process. */
-  stop(): void {
-    this.open.stop();
   }
 
   private async poll(): Promise<void> {

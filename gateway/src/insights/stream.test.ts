@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = openDatabase(service.database);
 });
 afterAll(async () => {
-  for (const streams of made) streams.stop();
+  for (const streams of made) streams.open.stop();
   await database.end();
   if (!stopped) await service.stop();
 });
@@ -173,7 +173,7 @@ test("it ends when nobody can tell whether the session stands", async () => {
   const own = sessions.roles.bind(sessions);
   sessions.roles = () => Promise.reject(new Error("the database is away"));
   await until(() => heard.ended).finally(() => (sessions.roles = own));
-  expect(streams.size).toBe(0);
+  expect(streams.open.size).toBe(0);
 });
 
 test("a person has some of them, and all together have a limit", async () => {
@@ -185,7 +185,7 @@ test("a person has some of them, and all together have a limit", async () => {
   await streams.listen(other, undefined);
   await expect(streams.listen(other, undefined)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   open[0]?.destroy();
-  await until(() => streams.size === 2);
+  await until(() => streams.open.size === 2);
   await streams.listen(other, undefined);
 });
 
@@ -203,7 +203,7 @@ test("who reads nothing is let go", async () => {
   const streams = streamsWith({ unreadBytes: 600, heartbeatMs: 1 });
   const stream = await streams.listen(await listenerOf(owner), undefined);
   await until(() => stream.destroyed);
-  expect(streams.size).toBe(0);
+  expect(streams.open.size).toBe(0);
 });
 
 test("over HTTP it is a stream of events that a hang-up ends, and so does a stop", async () => {

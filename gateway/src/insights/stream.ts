@@ -68,7 +68,7 @@ interface StreamParts {
 export class Streams {
   private readonly parts: StreamParts;
   private readonly limits: StreamLimits;
-  private readonly open: EventStreams<Listening>;
+  readonly open: EventStreams<Listening>;
   private position: Position | undefined;
   private permissionsCheckedAt = 0;
 
@@ -80,10 +80,6 @@ export class Streams {
       poll: () => this.poll(),
       reset: () => (this.position = undefined),
     });
-  }
-
-  get size(): number {
-    return this.open.size;
   }
 
   /**
@@ -104,11 +100,6 @@ export class Streams {
       throw error;
     }
     return open.readable;
-  }
-
-  /** Ends all streams, so that their pages reconnect to another process. */
-  stop(): void {
-    this.open.stop();
   }
 
   private refuseTooMany({ personId, book: { merchantId } }: Listener): void {

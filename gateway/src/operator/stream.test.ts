@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = openDatabase(service.database);
 });
 afterAll(async () => {
-  for (const streams of made) streams.stop();
+  for (const streams of made) streams.open.stop();
   await database.end();
   await service.stop();
 });
@@ -87,7 +87,7 @@ test("a stream ends when its operator may not listen any more, and when that is 
   may = false;
   await until(() => revoked.ended);
   expect(stays.ended).toBe(false);
-  expect(streams.size).toBe(1);
+  expect(streams.open.size).toBe(1);
 });
 
 test("one operator has so many streams, and all together have so many", async () => {
@@ -98,10 +98,10 @@ test("one operator has so many streams, and all together have so many", async ()
   await streams.listen({ ...always, name: "other" });
   await expect(streams.listen({ ...always, name: "third" })).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   first.destroy();
-  await until(() => streams.size === 2);
+  await until(() => streams.open.size === 2);
   await streams.listen(always);
-  streams.stop();
-  expect(streams.size).toBe(0);
+  streams.open.stop();
+  expect(streams.open.size).toBe(0);
   await expect(streams.listen(always)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 

@@ -59,7 +59,7 @@ interface StreamState {
 export class OperatorStreams {
   private readonly parts: OperatorStreamParts;
   private readonly limits: OperatorStreamLimits;
-  private readonly open: EventStreams<Listening>;
+  readonly open: EventStreams<Listening>;
   private seen: StreamState | undefined;
   private permissionsCheckedAtMs = 0;
   private countedAtMs = -Infinity;
@@ -72,10 +72,6 @@ export class OperatorStreams {
       poll: () => this.poll(),
       reset: () => (this.seen = undefined),
     });
-  }
-
-  get size(): number {
-    return this.open.size;
   }
 
   /** Opens a stream. Throws RATE_LIMITED (this operator has too many) or SERVICE_UNAVAILABLE (too many in all, or the process stops). */
@@ -96,11 +92,6 @@ export class OperatorStreams {
     }
     open.begin("event: begin\ndata: {}\n\n");
     return open.readable;
-  }
-
-  /** Ends all streams, so that their clients connect to another process. */
-  stop(): void {
-    this.open.stop();
   }
 
   private async poll(): Promise<void> {
