@@ -5,21 +5,18 @@ import { NewestMap } from "../ground/newest.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 
 /*
- * An event's id is made from its book's time (the real time plus the book's offset) while its transaction runs, and the event
- * becomes visible at the commit. So an event can appear behind an event that was read already: of two simultaneous transactions
- * the one with the older id may commit last. And a transaction that read the offset before the sandbox's clock was moved forward
- * may commit after events whose ids are hours younger. A reader that remembers only its last event loses such events.
+ * An event's id is made from its book's time (the real time plus the book's offset) while its transaction runs, and the event becomes visible at the
+ * commit. Of two simultaneous transactions the one with the older id may commit last, and one that read the offset before the sandbox's clock was
+ * moved may commit after events whose ids are hours younger. A reader that remembers only its last event loses such events.
  *
- * The bound: a transaction ends within COMMIT_LAG of its beginning, which includes the difference between the clocks of several
- * machines. A transaction that is not yet visible at the real time `now` began after `now - COMMIT_LAG`, so its real time is later
- * than that. It read an offset no smaller than any that was committed before then, since offsets only grow. Let `offset` be the
- * largest offset known to have been committed COMMIT_LAG ago. Then each of the transaction's events lies after
+ * The bound: a transaction ends within COMMIT_LAG of its beginning, which includes the difference between the clocks of several machines. One that
+ * is not yet visible at the real time `now` began after `now - COMMIT_LAG`, and read an offset no smaller than any that was committed before then,
+ * since offsets only grow. With `offset`, the largest one known to have been committed COMMIT_LAG ago, each of its events lies after
  *
  *     watermark = now - COMMIT_LAG + offset
  *
- * This process remembers the offsets that polls read. A process that has not watched a book for COMMIT_LAG knows only that the
- * offset is not below zero. For a sandbox whose clock was moved its watermark is then too early but never too late, and the
- * listener's cursor only names more events.
+ * A process that has not watched a book for COMMIT_LAG knows only that the offset is not below zero. For a sandbox whose clock was moved its
+ * watermark is then too early but never too late, and the listener's cursor only names more events.
  */
 const COMMIT_LAG: Micros = 30 * SECOND;
 const BOOKS_MAX = 10_000;

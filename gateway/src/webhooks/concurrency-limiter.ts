@@ -101,10 +101,9 @@ export class ConcurrencyLimiter {
   /**
    * Takes a slot, or gives undefined when there is none for this request.
    *
-   * A merchant never holds more slots than stay free. So a single merchant gets half of the slots, each of three merchants a quarter, and
-   * some are always free for the next merchant. The same rule holds within the shared limit of hosts that are not healthy. There the
-   * slots that the host itself holds count too: the first call to one host comes before the second call to another, and a host may
-   * have several while no other host needs them.
+   * A merchant never holds more slots than stay free: a single merchant gets half of them, each of three a quarter, and some are always free for
+   * the next. The same holds within the shared limit of hosts that are not healthy, where the host's own slots count too: the first call to one
+   * host comes before the second call to another, and a host may have several while no other needs them.
    */
   acquire({ host, merchantUuid, first }: SlotRequest, nowMs: number): Slot | undefined {
     if (this.capacity(first ? "first" : "retry") <= 0 || this.capacityAt(host, nowMs, merchantUuid) === 0)
