@@ -121,7 +121,7 @@ export class Fault extends Error {
   constructor(code: FaultCode, extras: FaultExtras = {}) {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0; // a fault is an expected answer: collecting its stack would only cost time
-    super(extras.message ?? table[code][2]);
+    super(extras.message ?? table[code][2], { cause: extras.internal });
     Error.stackTraceLimit = limit;
     this.name = "Fault";
     this.code = code;

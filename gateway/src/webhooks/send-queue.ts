@@ -1,6 +1,7 @@
 // The send queue sends each leased delivery when its host has a slot. It keeps the delivery in the buffer until then, or rejects it.
 import { type AttemptKind, type ClaimedRow, merchantOf, queueKey } from "../events/claim.sql.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { isOutOfService } from "../store/database.ts";
 import { ConcurrencyLimiter, type HostHealth, type Slot } from "./concurrency-limiter.ts";
@@ -148,7 +149,7 @@ export class SendQueue {
     try {
       health = await this.parts.attempt(delivery);
     } catch (error) {
-      const level = isOutOfService(error) ? "warn" : "error";
+      const level = error instanceof Fault || isOutOfService(error) ? "warn" : "error";
       this.parts.log[level]({ err: error }, "a delivery was not sent; its lease will end");
     }
     this.calls.delete(delivery);
