@@ -249,6 +249,16 @@ describe("the reference", () => {
       expect(payment).toContain(part);
   });
 
+  test("a field of an object of several kinds says what it is in each of them, or once what it is in all", () => {
+    const rows = text("api/create-payment.md").split("\n");
+    const meaningOf = (field: string): string | undefined =>
+      rows.find((row) => row.startsWith(`| \`instructions.${field}\` |`))?.split(" | ")[2];
+    expect(meaningOf("type")).toMatch(/^Of `qris`: `qr_string`\. Of `va`: `va_number`\. .*: `redirect`\. \|$/);
+    expect(meaningOf("expires_at")).toMatch(/^A timestamp in UTC: `[^`]+`\. \|$/);
+    expect(meaningOf("account_name")).toBe("Of `va`, of `bank_transfer`: Such as `TOKO MELATI`. |");
+    expect(meaningOf("account_number")).toBe("Of `va`, of `bank_transfer`. |");
+  });
+
   test("no secret is written into an example", () => {
     for (const { id } of operations) {
       const html = text(`${operationPageId(id)}.html`);

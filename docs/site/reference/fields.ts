@@ -32,20 +32,33 @@ export function fieldsOf(schema: Schema, prefix = "", depth = 0): Field[] {
   });
 }
 
-/** The fields of the variants of a `oneOf`. */
+/** The fields of the variants of a `oneOf`, each once: what it means in all of them, or what it means in which of them. */
 function variantsOf(schema: Schema, path: string, depth: number): Field[] {
-  const seen = new Map<string, Field>();
-  for (const variant of followed<Schema>(schema).oneOf ?? []) {
-    const { description = "" } = followed<Schema>(variant);
+  const variants = followed<Schema>(schema).oneOf ?? [];
+  const seen = new Map<string, { field: Field; variantsByMeaning: Map<string, string[]> }>();
+  for (const variant of variants) {
+    const [whose = ""] = (followed<Schema>(variant).description ?? "").split(/[:.]/);
     for (const field of fieldsOf(variant, `${path}.`, depth + 1)) {
-      const before = seen.get(field.name);
-      const meaning = [description, field.meaning].filter(Boolean).join(" ");
-      if (!before) seen.set(field.name, { ...field, isRequired: false, meaning });
-      else if (!before.meaning.includes(meaning)) before.meaning += ` ${meaning}`;
+      const isConstant = field.type.startsWith("`");
+      const { variantsByMeaning } = seen.getOrInsertComputed(field.name, () => ({
+        field: { ...field, type: isConstant ? "text" : field.type, isRequired: false },
+        variantsByMeaning: new Map(),
+      }));
+      variantsByMeaning.getOrInsert(isConstant ? `${field.type}.` : field.meaning, []).push(whose);
     }
   }
-  return [...seen.values()];
+  return [...seen.values()].map(({ field, variantsByMeaning }) => {
+    const meanings = [...variantsByMeaning].map(([meaning, those]) =>
+      those.length === variants.length
+        ? meaning
+        : [`${listed(those)}${meaning === "" ? "." : ":"}`, meaning].join(" ").trim(),
+    );
+    return { ...field, meaning: meanings.join(" ") };
+  });
 }
+
+/** "Of `va`" and "Of `qris`" as "Of `va`, of `qris`". */
+const listed = (whose: readonly string[]): string => whose.join(", ").replaceAll(", Of ", ", of ");
 
 /** Splits nullability from a schema. */
 function withoutNull(field: Schema): { schema: Schema; isNullable: boolean } {
