@@ -259,6 +259,16 @@ describe("the reference", () => {
     expect(meaningOf("account_number")).toBe("Of `va`, of `bank_transfer`. |");
   });
 
+  test("how to sign leads to the vectors and the guide to porting, which have pages", () => {
+    const guide = text("signing.md");
+    for (const address of [
+      "/docs/files/sdk/vectors/message-signatures.json",
+      "/docs/vectors.md#message-signaturesjson",
+      "/docs/clients.md#porting-to-another-language",
+    ])
+      expect(guide).toContain(`](${address})`);
+  });
+
   test("no secret is written into an example", () => {
     for (const { id } of operations) {
       const html = text(`${operationPageId(id)}.html`);

@@ -11,6 +11,8 @@ const elsewhere: Readonly<Record<string, { id: string; section: string; order: n
   "SECURITY.md": { id: "security", section: "Run the service", order: 80 },
   "clients/python/README.md": { id: "python", section: "Take payments", order: 18 },
   "clients/php/README.md": { id: "php", section: "Take payments", order: 19 },
+  "clients/README.md": { id: "clients", section: "Take payments", order: 18 },
+  "sdk/vectors/README.md": { id: "vectors", section: "Take payments", order: 19 },
   "examples/README.md": { id: "examples", section: "Take payments", order: 17 },
   "deploy/README.md": { id: "deploy", section: "Run the service", order: 15 },
 };
