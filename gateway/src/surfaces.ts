@@ -9,7 +9,7 @@ import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
 import { loggedRequestEndpoints } from "./diagnostics/requests.routes.ts";
 import { Examiner } from "./diagnostics/receiver-test.ts";
-import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
+import { examEndpoint } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Config } from "./ground/config.ts";
@@ -41,7 +41,7 @@ import { operatorInvitationAccess, operatorPeopleEndpoints } from "./operator/op
 import { paymentAtAcquirerEndpoint } from "./operator/payment-acquirer.routes.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
-import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
+import { payerEndpoint as operatorPayerEndpoint } from "./operator/payers.routes.ts";
 import { outcomeEndpoints } from "./operator/outcomes.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import type { Refusals } from "./operator/refusals.ts";
@@ -60,7 +60,7 @@ import type { OperatorTokens } from "./operator/tokens.ts";
 import type { OperatorStreams } from "./operator/stream.ts";
 import { Wall } from "./operator/wall.ts";
 import { wallEndpoints } from "./operator/wall.routes.ts";
-import { whatIfEndpoints } from "./operator/what-if.routes.ts";
+import { whatIfEndpoint } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -77,7 +77,7 @@ import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
-import { payerEndpoints } from "./portal/payers.routes.ts";
+import { payerEndpoint } from "./portal/payers.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
 import { rightsInPortal } from "./portal/memberships.ts";
 import { bookPagesEndpoints } from "./portal/books.routes.ts";
@@ -94,7 +94,7 @@ import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
-import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
+import { triggerEndpoint } from "./sandbox/trigger.routes.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
@@ -145,9 +145,9 @@ export function merchantSurface(
     ...refundEndpoints({ database, acquirer: (code) => router.acquirer(code), planRefund }),
     ...eventEndpoints(database),
     ...sandboxEndpoints({ ...payments, database, clock, clocks }),
-    ...triggerEndpoints(),
+    triggerEndpoint(),
     ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
-    ...examEndpoints({ examiner, database }),
+    examEndpoint({ examiner, database }),
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
     ...loggedRequestEndpoints(database),
     ...listening.endpoints(),
@@ -200,27 +200,27 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
-    ...acquirerHealthEndpoint(router, database, clock),
+    acquirerHealthEndpoint(router, database, clock),
     ...acquirerCostEndpoints(router, costs),
-    ...acquirerStraysEndpoint(router, database),
+    acquirerStraysEndpoint(router, database),
     ...routingEndpoints({ ruleSets, router }),
     ...splitEndpoints({ database, ruleSets, router, costs }),
-    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
+    whatIfEndpoint(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...paymentAtAcquirerEndpoint({ database, acquirer }),
+    paymentAtAcquirerEndpoint({ database, acquirer }),
     ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
-    ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
+    operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
-    ...waitingEndpoint({ database, lanes, clock }),
+    waitingEndpoint({ database, lanes, clock }),
     ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
-    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
+    systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
     ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...settlementCalendarEndpoints(database, clock),
     ...bookEndpoints(database, directory),
     ...bookVerificationEndpoints(directory, replays),
-    ...operatorPayerEndpoints({ database, directory, lanes, payers }),
+    operatorPayerEndpoint({ database, directory, lanes, payers }),
     ...operatorDisputeEndpoints({ database, directory, lanes, moves }),
     ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
@@ -306,11 +306,11 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       acquirer,
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
-    ...paymentOfMemberAtAcquirerEndpoint({ database, acquirer }),
+    paymentOfMemberAtAcquirerEndpoint({ database, acquirer }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
     ...evidenceEndpoints({ database, lanes, files }),
-    ...payerEndpoints({ database, lanes, payers: rooms.payers }),
+    payerEndpoint({ database, lanes, payers: rooms.payers }),
   ];
 }
 

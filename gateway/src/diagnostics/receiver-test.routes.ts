@@ -15,40 +15,38 @@ interface Examined {
   scorecard?: Scorecard | undefined;
 }
 
-export function examEndpoints(parts: { examiner: Examiner; database: Database }): Endpoint[] {
-  return [
-    writeEndpoint<Examined>({
-      operationId: "testReceiver",
-      path: "/v1/sandbox/webhook/exam",
-      summary: "Test your receiver",
-      description:
-        "Sends genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries to your registered address, and tells what " +
-        "it made of each.",
-      ...ofSandbox,
-      errors: ["OBJECT_NOT_FOUND"],
-      success: { description: "The scorecard.", schema: scorecardSchema },
-      body: { schema: nothing, order: [] },
-      actsFirst: true,
-      async judge(call, _input, found) {
-        if ("fault" in found) throw found.fault;
-        await refuseUsedKey(parts.database, call);
-        const receiver = receiverOf(call);
-        if (!receiver) return {};
-        const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
-        const now = call.realNow + Number(row?.clock_offset_seconds ?? 0n) * SECOND;
-        return { scorecard: await parts.examiner.examine(call.book, receiver, now) };
+export function examEndpoint(parts: { examiner: Examiner; database: Database }): Endpoint {
+  return writeEndpoint<Examined>({
+    operationId: "testReceiver",
+    path: "/v1/sandbox/webhook/exam",
+    summary: "Test your receiver",
+    description:
+      "Sends genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries to your registered address, and tells what " +
+      "it made of each.",
+    ...ofSandbox,
+    errors: ["OBJECT_NOT_FOUND"],
+    success: { description: "The scorecard.", schema: scorecardSchema },
+    body: { schema: nothing, order: [] },
+    actsFirst: true,
+    async judge(call, _input, found) {
+      if ("fault" in found) throw found.fault;
+      await refuseUsedKey(parts.database, call);
+      const receiver = receiverOf(call);
+      if (!receiver) return {};
+      const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
+      const now = call.realNow + Number(row?.clock_offset_seconds ?? 0n) * SECOND;
+      return { scorecard: await parts.examiner.examine(call.book, receiver, now) };
+    },
+    command: ({ book }, { scorecard }) => ({
+      name: "keep scorecard",
+      book,
+      needs: [],
+      execute() {
+        if (!scorecard) throw noReceiver();
+        return reply(200, scorecard);
       },
-      command: ({ book }, { scorecard }) => ({
-        name: "keep scorecard",
-        book,
-        needs: [],
-        execute() {
-          if (!scorecard) throw noReceiver();
-          return reply(200, scorecard);
-        },
-      }),
     }),
-  ];
+  });
 }
 
 /**

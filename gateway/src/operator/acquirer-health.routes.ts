@@ -79,37 +79,35 @@ const healthSchema = withExample(
 
 const healthQuery = z.strictObject({ period: wallQuery.shape.period });
 
-export function acquirerHealthEndpoint(router: Router, database: Database, clock: Clock): OperatorEndpoint[] {
-  return [
-    operatorEndpoint({
-      method: "GET",
-      operationId: "getAcquirerHealth",
-      path: "/ops/v1/acquirers/{gateway_code}/health",
-      params: acquirerParams,
-      summary: "How an acquirer does, by method over a period: success, time of calls, circuit",
-      description: "From the figures of the wall: payments by the real time, calls as every process measured them.",
-      tag: "Acquirers",
-      role: "viewer",
-      query: healthQuery,
-      success: { description: "Each method.", schema: healthSchema },
-      async handle({ params, query: { period } }) {
-        const acquirer = router.acquirer(params.gateway_code ?? "");
-        if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
-        const health = await readAcquirerHealth({ database, clock }, acquirer, period);
-        return reply(200, {
-          gateway_code: acquirer.code,
-          name: acquirer.name,
-          environment: acquirer.environment,
-          period,
-          as_of: wireTime(health.asOf),
-          counted_at: wireTimeOrNull(health.countedAt),
-          span_seconds: periods[period].spanSeconds,
-          at: health.begins.map(wireTime),
-          methods: health.methods.map(methodView),
-        } satisfies z.infer<typeof healthSchema>);
-      },
-    }),
-  ];
+export function acquirerHealthEndpoint(router: Router, database: Database, clock: Clock): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getAcquirerHealth",
+    path: "/ops/v1/acquirers/{gateway_code}/health",
+    params: acquirerParams,
+    summary: "How an acquirer does, by method over a period: success, time of calls, circuit",
+    description: "From the figures of the wall: payments by the real time, calls as every process measured them.",
+    tag: "Acquirers",
+    role: "viewer",
+    query: healthQuery,
+    success: { description: "Each method.", schema: healthSchema },
+    async handle({ params, query: { period } }) {
+      const acquirer = router.acquirer(params.gateway_code ?? "");
+      if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
+      const health = await readAcquirerHealth({ database, clock }, acquirer, period);
+      return reply(200, {
+        gateway_code: acquirer.code,
+        name: acquirer.name,
+        environment: acquirer.environment,
+        period,
+        as_of: wireTime(health.asOf),
+        counted_at: wireTimeOrNull(health.countedAt),
+        span_seconds: periods[period].spanSeconds,
+        at: health.begins.map(wireTime),
+        methods: health.methods.map(methodView),
+      } satisfies z.infer<typeof healthSchema>);
+    },
+  });
 }
 
 const noPayments: WallCounts = { asked: 0, succeeded: 0, failed: 0, rejected: 0, expired: 0, canceled: 0 };

@@ -11,7 +11,7 @@ import { periods } from "./wall.ts";
 
 let service: TestService;
 let database: Database;
-const ask = operatorCaller(() => service, acquirerHealthEndpoint({} as never, {} as never, systemClock));
+const ask = operatorCaller(() => service, [acquirerHealthEndpoint({} as never, {} as never, systemClock)]);
 beforeAll(async () => {
   service = await startService({ roles: ["api"], config: { operatorViewerToken: VIEWER_TOKEN } });
   database = openDatabase(service.database);

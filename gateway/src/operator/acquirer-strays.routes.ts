@@ -54,28 +54,26 @@ const straysSchema = z
   })
   .meta({ id: "StrayMessages", examples: [{ data: [exampleOf(straySchema)], is_more: false }] });
 
-export function acquirerStraysEndpoint(router: Router, database: Database): OperatorEndpoint[] {
-  return [
-    operatorEndpoint({
-      method: "GET",
-      operationId: "listStrayMessages",
-      path: "/ops/v1/acquirers/{gateway_code}/stray-messages",
-      params: acquirerParams,
-      summary: "List what an acquirer sent that fits nothing, newest first",
-      description:
-        "Proven to be the acquirer's, and about no operation that was asked of it, or against what is known. None of it changed anything. The newest " +
-        `${STRAYS_MAX}; the same message again is counted. Kept for 400 days.`,
-      tag: "Acquirers",
-      role: "viewer",
-      success: { description: "The messages.", schema: straysSchema },
-      async handle({ params }) {
-        const acquirer = router.acquirer(params.gateway_code ?? "");
-        if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
-        const rows = await database.query(selectStrays(acquirer.code, STRAYS_MAX + 1));
-        return reply(200, straysView(rows.map(strayOfRow)));
-      },
-    }),
-  ];
+export function acquirerStraysEndpoint(router: Router, database: Database): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "listStrayMessages",
+    path: "/ops/v1/acquirers/{gateway_code}/stray-messages",
+    params: acquirerParams,
+    summary: "List what an acquirer sent that fits nothing, newest first",
+    description:
+      "Proven to be the acquirer's, and about no operation that was asked of it, or against what is known. None of it changed anything. The newest " +
+      `${STRAYS_MAX}; the same message again is counted. Kept for 400 days.`,
+    tag: "Acquirers",
+    role: "viewer",
+    success: { description: "The messages.", schema: straysSchema },
+    async handle({ params }) {
+      const acquirer = router.acquirer(params.gateway_code ?? "");
+      if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
+      const rows = await database.query(selectStrays(acquirer.code, STRAYS_MAX + 1));
+      return reply(200, straysView(rows.map(strayOfRow)));
+    },
+  });
 }
 
 /** The newest STRAYS_MAX messages. One more in `strays` shows that there are older ones. */

@@ -7,18 +7,16 @@ import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
 
-export function payerEndpoints(parts: ErasureParts & { directory: Directory }): OperatorEndpoint[] {
-  return [
-    operatorEndpoint({
-      ...payerErasure,
-      path: `${OF_BOOK}/payers/erase`,
-      params: bookParams,
-      description: `${payerErasure.description} The audit says that it was done, not to whom.`,
-      role: "admin",
-      namesPayer: true,
-      async handle({ params, body }) {
-        return reply(200, erasedView(await erasePayer(parts, await findBook(parts.directory, params), body.payer)));
-      },
-    }),
-  ];
+export function payerEndpoint(parts: ErasureParts & { directory: Directory }): OperatorEndpoint {
+  return operatorEndpoint({
+    ...payerErasure,
+    path: `${OF_BOOK}/payers/erase`,
+    params: bookParams,
+    description: `${payerErasure.description} The audit says that it was done, not to whom.`,
+    role: "admin",
+    namesPayer: true,
+    async handle({ params, body }) {
+      return reply(200, erasedView(await erasePayer(parts, await findBook(parts.directory, params), body.payer)));
+    },
+  });
 }

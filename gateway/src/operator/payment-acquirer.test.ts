@@ -12,10 +12,7 @@ import { acquirerStraysEndpoint } from "./acquirer-strays.routes.ts";
 import { paymentAtAcquirerEndpoint } from "./payment-acquirer.routes.ts";
 
 const parts = [{} as never, {} as never] as const;
-const ask = operatorCaller(
-  () => service,
-  [...paymentAtAcquirerEndpoint(parts[0]), ...acquirerStraysEndpoint(...parts)],
-);
+const ask = operatorCaller(() => service, [paymentAtAcquirerEndpoint(parts[0]), acquirerStraysEndpoint(...parts)]);
 const SECRET = "sk_live_never_to_be_seen";
 const PAYER = "sari@example.com";
 

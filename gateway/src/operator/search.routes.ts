@@ -79,26 +79,24 @@ interface OperatorSearchParts {
   gatewayCodes: () => readonly string[];
 }
 
-export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndpoint[] {
-  return [
-    operatorEndpoint({
-      method: "GET",
-      operationId: "search",
-      path: "/ops/v1/search",
-      summary: "Find anything of anybody's, by what people hold in their hands",
-      tag: "Search",
-      role: "viewer",
-      query: searchQuery,
-      success: { description: "What was found.", schema: hitsSchema },
-      async handle({ query }) {
-        const looks = looksFor(query.q.trim(), parts);
-        const found = await parts.database.pipeline(looks.map(({ statement }) => statement));
-        const hits = looks.flatMap(({ kind }, at) => ((found[at] ?? []) as FoundRow[]).map((row) => hitOf(kind, row)));
-        const once = [...new Map(hits.map((hit) => [hit.id, hit])).values()];
-        return reply(200, { data: [...Map.groupBy(once, ({ kind }) => kind).values()].flatMap(newest) });
-      },
-    }),
-  ];
+export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "search",
+    path: "/ops/v1/search",
+    summary: "Find anything of anybody's, by what people hold in their hands",
+    tag: "Search",
+    role: "viewer",
+    query: searchQuery,
+    success: { description: "What was found.", schema: hitsSchema },
+    async handle({ query }) {
+      const looks = looksFor(query.q.trim(), parts);
+      const found = await parts.database.pipeline(looks.map(({ statement }) => statement));
+      const hits = looks.flatMap(({ kind }, at) => ((found[at] ?? []) as FoundRow[]).map((row) => hitOf(kind, row)));
+      const once = [...new Map(hits.map((hit) => [hit.id, hit])).values()];
+      return reply(200, { data: [...Map.groupBy(once, ({ kind }) => kind).values()].flatMap(newest) });
+    },
+  });
 }
 
 /** The newest of one kind: several statements may each find so many. */

@@ -20,7 +20,7 @@ const nobody = "0".repeat(26);
 let service: TestService;
 let shop: { client: Client; merchantId: string };
 const held: Record<string, string> = {};
-const ask = operatorCaller(() => service, operatorSearchEndpoint({} as never));
+const ask = operatorCaller(() => service, [operatorSearchEndpoint({} as never)]);
 const search = async (q: string): Promise<Hit[]> =>
   (await ask("GET", `/search?q=${encodeURIComponent(q)}`, { token: VIEWER_TOKEN })).json.data as Hit[];
 

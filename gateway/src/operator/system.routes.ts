@@ -146,54 +146,52 @@ interface SystemEndpointParts {
   processId: string;
 }
 
-export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint[] {
+export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint {
   const { database, clock, config, skewMs } = parts;
-  return [
-    operatorEndpoint({
-      method: "GET",
-      operationId: "getSystem",
-      path: "/ops/v1/system",
-      summary: "What runs, on which database, with which settings",
-      description: "No secret is in it: of those it is told only whether they are set.",
-      tag: "System",
-      role: "viewer",
-      success: { description: "The system.", schema: systemSchema },
-      async handle() {
-        const [processes, [facts], replicas, queues] = await Promise.all([
-          readProcesses(database),
-          database.query<DatabaseRow>(selectDatabase),
-          database.query<ReplicaRow>(selectReplicas),
-          database.query<QueueRow>(selectQueues(clock.now())),
-        ]);
-        assert(facts, "there is one row of facts");
-        const { database_at: databaseAt, migrated_at: migratedAt, ...others } = facts;
-        return reply(200, {
-          as_of: wireTime(clock.now()),
-          processes: processes.map((process) => processView(process, parts.processId)),
-          database: {
-            ...others,
-            size_bytes: Number(others.size_bytes),
-            started_at: wireTime(others.started_at),
-            migrated_at: wireTime(migratedAt),
-            replicas,
-          },
-          clocks: {
-            service: wireTime(clock.now()),
-            database: wireTime(databaseAt),
-            skew_ms: Math.round(skewMs() * 10) / 10,
-            furthest_ms: measuredView(now(processes)).clock_skew_ms,
-          },
-          queues: queues.map(({ what, count: counted }) => ({
-            what,
-            count: Math.min(counted, QUEUE_MAX),
-            is_more: counted > QUEUE_MAX,
-          })),
-          retention: retentionOf(config),
-          settings: settingsInForce(config),
-        } satisfies z.infer<typeof systemSchema>);
-      },
-    }),
-  ];
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getSystem",
+    path: "/ops/v1/system",
+    summary: "What runs, on which database, with which settings",
+    description: "No secret is in it: of those it is told only whether they are set.",
+    tag: "System",
+    role: "viewer",
+    success: { description: "The system.", schema: systemSchema },
+    async handle() {
+      const [processes, [facts], replicas, queues] = await Promise.all([
+        readProcesses(database),
+        database.query<DatabaseRow>(selectDatabase),
+        database.query<ReplicaRow>(selectReplicas),
+        database.query<QueueRow>(selectQueues(clock.now())),
+      ]);
+      assert(facts, "there is one row of facts");
+      const { database_at: databaseAt, migrated_at: migratedAt, ...others } = facts;
+      return reply(200, {
+        as_of: wireTime(clock.now()),
+        processes: processes.map((process) => processView(process, parts.processId)),
+        database: {
+          ...others,
+          size_bytes: Number(others.size_bytes),
+          started_at: wireTime(others.started_at),
+          migrated_at: wireTime(migratedAt),
+          replicas,
+        },
+        clocks: {
+          service: wireTime(clock.now()),
+          database: wireTime(databaseAt),
+          skew_ms: Math.round(skewMs() * 10) / 10,
+          furthest_ms: measuredView(now(processes)).clock_skew_ms,
+        },
+        queues: queues.map(({ what, count: counted }) => ({
+          what,
+          count: Math.min(counted, QUEUE_MAX),
+          is_more: counted > QUEUE_MAX,
+        })),
+        retention: retentionOf(config),
+        settings: settingsInForce(config),
+      } satisfies z.infer<typeof systemSchema>);
+    },
+  });
 }
 
 function processView(process: KnownProcess, own: string): z.infer<typeof processSchema> {

@@ -217,25 +217,23 @@ const waitingQuery = z.strictObject({
   limit: wholeNumber(/^([1-9]\d?|100)$/, 1, WAITING_MAX, SHOWN_MAX, "So many of each kind."),
 });
 
-export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock: Clock }): OperatorEndpoint[] {
-  return [
-    operatorEndpoint({
-      method: "GET",
-      operationId: "getWaiting",
-      path: "/ops/v1/waiting",
-      summary: "Everything that waits for a person, in one call",
-      description:
-        "Books in quarantine are those of the process that answers: each decides for itself. Everything else is read from the database.",
-      tag: "Waiting",
-      role: "viewer",
-      query: waitingQuery,
-      success: { description: "Every kind, with the first few of each.", schema: waitingSchema },
-      async handle({ query: { environment, limit } }) {
-        const data = await readWaiting(parts, environment, Number(limit ?? SHOWN_MAX));
-        return reply(200, { data, checked_at: wireTime(parts.clock.now()) });
-      },
-    }),
-  ];
+export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock: Clock }): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getWaiting",
+    path: "/ops/v1/waiting",
+    summary: "Everything that waits for a person, in one call",
+    description:
+      "Books in quarantine are those of the process that answers: each decides for itself. Everything else is read from the database.",
+    tag: "Waiting",
+    role: "viewer",
+    query: waitingQuery,
+    success: { description: "Every kind, with the first few of each.", schema: waitingSchema },
+    async handle({ query: { environment, limit } }) {
+      const data = await readWaiting(parts, environment, Number(limit ?? SHOWN_MAX));
+      return reply(200, { data, checked_at: wireTime(parts.clock.now()) });
+    },
+  });
 }
 
 /** Reads every queue, empty ones too, each with its first `shown` items. */

@@ -21,7 +21,7 @@ interface Told {
 let service: TestService;
 let shop: { client: Client; merchantId: string };
 let reference: string;
-const ask = operatorCaller(() => service, waitingEndpoint({} as never));
+const ask = operatorCaller(() => service, [waitingEndpoint({} as never)]);
 beforeAll(async () => {
   service = await startService({ roles: ["api"], config: { operatorViewerToken: VIEWER_TOKEN } });
   shop = await service.merchant({ name: "Kopi Melati" });

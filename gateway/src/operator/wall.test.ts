@@ -12,7 +12,7 @@ import { stateOf, wallEndpoints } from "./wall.routes.ts";
 
 let service: TestService;
 let database: Database;
-const endpoints = [...wallEndpoints({} as never), ...systemEndpoint({} as never)];
+const endpoints = [...wallEndpoints({} as never), systemEndpoint({} as never)];
 const ask = operatorCaller(() => service, endpoints);
 beforeAll(async () => {
   service = await startService({

@@ -9,27 +9,25 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { exampleRules, refuseObjections } from "./routing.schema.ts";
 import { whatIfFields, whatIfSchema, whatIfView } from "./what-if.schema.ts";
 
-export function whatIfEndpoints(router: Router, whatIfs: WhatIfs): OperatorEndpoint[] {
+export function whatIfEndpoint(router: Router, whatIfs: WhatIfs): OperatorEndpoint {
   const questionSchema = z
     .strictObject({ rules: routingRulesSchema, ...whatIfFields })
     .superRefine(({ rules }, context) => refuseObjections(objectionsTo(rules, router.table.acquirers), context))
     .meta({ id: "AskWhatIf", examples: [{ rules: exampleRules, days: 7, environment: "sandbox" as const }] });
-  return [
-    operatorEndpoint({
-      method: "POST",
-      operationId: "askRoutingWhatIf",
-      path: "/ops/v1/routing/what-if",
-      summary: "Hold rules against the payments of the last days: success and cost before and after; changes nothing",
-      tag: "Routing",
-      role: "viewer",
-      changesNothing: true,
-      body: questionSchema,
-      success: { description: "What these rules would have made of them.", schema: whatIfSchema },
-      async handle({ body }) {
-        const { rules, days, environment = "sandbox", merchant_id: merchantId } = body;
-        const question = { rules, days, environment, merchantId };
-        return reply(200, whatIfView(question, await whatIfs.ask(question)));
-      },
-    }),
-  ];
+  return operatorEndpoint({
+    method: "POST",
+    operationId: "askRoutingWhatIf",
+    path: "/ops/v1/routing/what-if",
+    summary: "Hold rules against the payments of the last days: success and cost before and after; changes nothing",
+    tag: "Routing",
+    role: "viewer",
+    changesNothing: true,
+    body: questionSchema,
+    success: { description: "What these rules would have made of them.", schema: whatIfSchema },
+    async handle({ body }) {
+      const { rules, days, environment = "sandbox", merchant_id: merchantId } = body;
+      const question = { rules, days, environment, merchantId };
+      return reply(200, whatIfView(question, await whatIfs.ask(question)));
+    },
+  });
 }

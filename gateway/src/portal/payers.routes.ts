@@ -4,15 +4,13 @@ import { erasedView, payerErasure } from "../payments/payer-erasure.schema.ts";
 import { type ErasureParts, erasePayer } from "../payments/payer-erasure.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export function payerEndpoints(parts: ErasureParts): PortalEndpoint[] {
-  return [
-    memberEndpoint({
-      ...payerErasure,
-      path: "/portal/v1/payers/erase",
-      action: "payers:erase",
-      fresh: "production",
-      handle: async ({ merchant, book, body }) =>
-        reply(200, erasedView(await erasePayer(parts, { merchant, book }, body.payer))),
-    }),
-  ];
+export function payerEndpoint(parts: ErasureParts): PortalEndpoint {
+  return memberEndpoint({
+    ...payerErasure,
+    path: "/portal/v1/payers/erase",
+    action: "payers:erase",
+    fresh: "production",
+    handle: async ({ merchant, book, body }) =>
+      reply(200, erasedView(await erasePayer(parts, { merchant, book }, body.payer))),
+  });
 }

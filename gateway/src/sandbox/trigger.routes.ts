@@ -19,30 +19,28 @@ const triggeredSchema = z
   })
   .meta({ id: "TriggeredEvent", examples: [{ event_id: exampleIds.event, type: "payment.succeeded" }] });
 
-export function triggerEndpoints(): Endpoint[] {
-  return [
-    writeEndpoint<z.infer<typeof triggerSchema>>({
-      operationId: "triggerEvent",
-      path: "/v1/sandbox/events/trigger",
-      summary: "Send an event of any type to your registered address",
-      description: "The data is a sample, and says so: `data.sample` is true.",
-      ...ofSandbox,
-      errors: ["OBJECT_NOT_FOUND"],
-      success: { description: "The event was recorded and will be delivered.", schema: triggeredSchema },
-      links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
-      body: { schema: triggerSchema, order: ["type"] },
-      command: (call, { type }) =>
-        bookCommand(call, {
-          name: "trigger event",
-          needs: [],
-          execute({ emit, book, now }) {
-            const callbackUrl = receiverOf(call)?.url;
-            if (callbackUrl === undefined) throw noReceiver();
-            // A sample has no subject: the verification of the ledger then expects no object for it.
-            const event = { type, subjectId: undefined, callbackUrl, data: sampleData(type, book, now) };
-            return reply(200, { event_id: emit(event), type });
-          },
-        }),
-    }),
-  ];
+export function triggerEndpoint(): Endpoint {
+  return writeEndpoint<z.infer<typeof triggerSchema>>({
+    operationId: "triggerEvent",
+    path: "/v1/sandbox/events/trigger",
+    summary: "Send an event of any type to your registered address",
+    description: "The data is a sample, and says so: `data.sample` is true.",
+    ...ofSandbox,
+    errors: ["OBJECT_NOT_FOUND"],
+    success: { description: "The event was recorded and will be delivered.", schema: triggeredSchema },
+    links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
+    body: { schema: triggerSchema, order: ["type"] },
+    command: (call, { type }) =>
+      bookCommand(call, {
+        name: "trigger event",
+        needs: [],
+        execute({ emit, book, now }) {
+          const callbackUrl = receiverOf(call)?.url;
+          if (callbackUrl === undefined) throw noReceiver();
+          // A sample has no subject: the verification of the ledger then expects no object for it.
+          const event = { type, subjectId: undefined, callbackUrl, data: sampleData(type, book, now) };
+          return reply(200, { event_id: emit(event), type });
+        },
+      }),
+  });
 }
