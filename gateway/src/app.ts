@@ -54,11 +54,9 @@ interface AppOptions extends FoundationOptions, RoomOptions {
 export interface App {
   /** The listener for merchants, their people and payers. */
   server: FastifyInstance;
-  /** The listener for operators. */
   operatorServer: FastifyInstance;
   merchants: Merchants;
   people: People;
-  /** The people who sign in to the console. */
   consolePeople: People;
   database: Database;
   /** The same database, through the connections for the portal, and for operators. */

@@ -47,7 +47,6 @@ interface OperatorListener {
   contract(): string;
   /** Number of open streams. */
   listening(): number;
-  /** Ends streams. */
   stopListening(): void;
   /** Runs one round of the workers' tasks for operators: changes that wait too long for a second person, or have no outcome. */
   sweep(): Promise<void>;

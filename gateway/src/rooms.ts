@@ -41,7 +41,6 @@ import type { DeliveryTiming } from "./webhooks/timing.ts";
 import { Worker } from "./worker.ts";
 
 export interface RoomOptions {
-  /** Roles of this process. */
   roles: ReadonlySet<"api" | "worker">;
   /** Acquirers besides the simulated ones of the sandbox. */
   acquirers?: readonly Acquirer[];
@@ -116,7 +115,6 @@ export interface Rooms {
   outlooks: Outlooks;
   evidenceFiles: EvidenceFiles;
   people: People;
-  /** The people who sign in to the console. */
   consolePeople: People;
   figures: Figures;
   streams: Streams;

@@ -24,7 +24,6 @@ export interface GuestCall<Body = unknown, Query = unknown> {
   setSession(token: string | undefined): void;
 }
 
-/** A call of a signed-in person. */
 export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<Body, Query> {
   person: Person;
   session: Session;

@@ -70,7 +70,6 @@ export interface RefundRequest {
   /** The operation key under which the payment was opened. */
   paymentOperationKey: string;
   paymentProviderIds: ProviderIds | undefined;
-  /** Amount of the whole payment. */
   paymentAmountMinor: Minor;
   method: PaymentMethod;
   amountMinor: Minor;

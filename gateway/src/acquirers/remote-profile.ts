@@ -17,7 +17,6 @@ export const entryFields = {
 };
 
 const minor = z.int().max(Number(MINOR_MAX));
-/** Fields of every method of an entry. */
 export const methodFields = {
   method: z.enum(paymentMethods),
   minimum_minor: minor.min(1),

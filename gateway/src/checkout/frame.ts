@@ -10,7 +10,6 @@ import { words } from "./words.ts";
 /** Seconds between reloads of a page that will change, where nothing tells its browser. */
 export const RELOAD_SECONDS = 10;
 
-/** What every page has. */
 export interface PageBasics {
   path: string;
   language: Language;

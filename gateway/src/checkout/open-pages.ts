@@ -26,7 +26,6 @@ export const openPageLimits = {
 type OpenPageLimits = typeof openPageLimits;
 
 interface Listening extends PaymentName {
-  /** The face that the page shows. */
   face: Face | undefined;
 }
 type OpenPage = EventStream<Listening>;

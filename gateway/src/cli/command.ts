@@ -47,7 +47,6 @@ interface Described<O extends Options> {
   readonly operand?: Operand;
   /** True when the name without its last word runs it as well. */
   readonly alone?: boolean;
-  /** Each example has its purpose. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
   /** Names of the environment variables that the command reads; `variables.ts` explains them. */
   readonly environment?: readonly string[];

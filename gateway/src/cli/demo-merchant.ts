@@ -55,14 +55,12 @@ export async function prepareDemo(
   return demo;
 }
 
-/** A link that signs in as the owner of the demo merchant. */
 async function ownerLink({ people }: App, merchantId: string, baseUrl: string): Promise<string> {
   const { personId } = await people.demoOwner(merchantId);
   const { token } = await people.links.make(personId, "sign_in", DEVELOPMENT_LINK_LASTS);
   return signInLinkPage(baseUrl.slice(0, -"/v1".length), token);
 }
 
-/** A link that signs in as the demo operator, in the console. */
 async function operatorLink({ consolePeople }: App, opsUrl: string): Promise<string> {
   const { personId } = await consolePeople.demoOperator();
   const { token } = await consolePeople.links.make(personId, "sign_in", DEVELOPMENT_LINK_LASTS);

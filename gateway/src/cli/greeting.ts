@@ -10,7 +10,6 @@ export interface Addresses {
   metrics: string | undefined;
 }
 
-/** The address of the documentation. */
 export const docsOf = (baseUrl: string): string => `${portalRoot(baseUrl.slice(0, -"/v1".length))}/docs`;
 
 /** The addresses, and the instructions for the demo merchant if there is one. */

@@ -2,5 +2,4 @@
 
 export const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Prints a value as a line of JSON. */
 export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -173,7 +173,6 @@ async function run(parts: ServeParts): Promise<void> {
   }
 }
 
-/** The http address at which a server listens. */
 function rootOf({ server }: FastifyInstance): string {
   const { address, port } = server.address() as AddressInfo;
   return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;

@@ -2,7 +2,6 @@
 
 const shape = 'the value of X-Timestamp, a dot, and the exact bytes of the body: 1767225600.{"amount_minor":150000}';
 
-/** The explanation of each diagnosis. */
 export const explanations = {
   genuine: "Signature and timestamp are right. If such a request is refused again, send us its request_id.",
   clock:

@@ -87,5 +87,4 @@ export const resolvedExamples = {
   },
 };
 
-/** Path parameter of a dispute. */
 export const disputeParams = { uuid: inPath("dispute", "DisputeUuid", "`uuid` of the dispute.") };

@@ -85,7 +85,6 @@ export function disputeOfRow(row: Row): Dispute {
   };
 }
 
-/** A dispute that was read with its order. */
 export function disputeOfOrderRow(row: Row): DisputeOfOrder {
   return { ...disputeOfRow(row), referenceId: row.reference_id as string };
 }

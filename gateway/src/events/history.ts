@@ -70,7 +70,6 @@ class Sweep {
     return hasMore;
   }
 
-  /** Examines the retained events that are due. */
   async examineRetained(): Promise<boolean> {
     return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)), this.sweptTo);
   }

@@ -38,7 +38,6 @@ const exponents: Record<string, number> = Object.fromEntries([
     .map((code) => [code, 2]),
 ]) as Record<string, number>;
 
-/** The codes of all currencies in the table. */
 export const currencyCodes: readonly string[] = Object.keys(exponents);
 
 export function isCurrency(code: string): boolean {

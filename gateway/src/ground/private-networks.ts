@@ -14,7 +14,6 @@ const spaces = [
 /** Metadata services inside private space, which give out the credentials of a machine: AWS, Google and Alibaba. */
 const isMetadata = containedIn(["fd00:ec2::254/128", "fd20:ce::254/128", "100.100.100.200/32"]);
 
-/** Maximum of networks in a list. */
 export const NETWORKS_MAX = 32;
 
 /** Reads a comma-separated list: gives the networks in canonical form, and a sentence for each problem. */

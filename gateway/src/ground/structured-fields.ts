@@ -40,7 +40,6 @@ export function parseDictionary(text: string, bounds: Bounds): ReadonlyMap<strin
   }
 }
 
-/** The canonical text of an inner list. */
 export function innerListText({ items, parameters }: InnerList): string {
   const inside = items.map((item) => item.bare.text + parametersText(item.parameters));
   return `(${inside.join(" ")})${parametersText(parameters)}`;

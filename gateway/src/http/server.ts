@@ -39,7 +39,6 @@ declare module "fastify" {
     book: Book | undefined;
     /** Undefined when tracing is off. */
     span: Span | undefined;
-    /** Code of the answer when it is an error. */
     errorCode: string | undefined;
   }
   interface FastifyContextConfig {

@@ -160,5 +160,4 @@ export const linkSchema = withExample(
   },
 );
 
-/** Path parameter of a link. */
 export const linkParams = { uuid: inPath("link", "PaymentLinkUuid", "`uuid` of the payment link.") };

@@ -182,7 +182,6 @@ where l.merchant_id = $1::uuid and l.environment = any('{sandbox,production}'::e
   };
 }
 
-/** The link with this address. */
 export function selectLinkByToken({ merchantId, token }: LinkName): Statement {
   return {
     name: "select payment link by token",

@@ -92,7 +92,6 @@ where merchant_id = $1::uuid and client_id = $2::text and environment = $3::envi
   };
 }
 
-/** Counts the live credentials of a book. */
 export function countLive(book: Book, now: Micros): Statement {
   return {
     text: `select count(*)::integer as live

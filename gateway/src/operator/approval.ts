@@ -71,7 +71,6 @@ export function refuseChanged(asked: string, foreseen: Foreseen | undefined): vo
   throw new Fault("APPROVAL_CLOSED", { message });
 }
 
-/** The summary as it is stored. */
 export const keptSummary = ({ summary }: Foreseen): string => summary.slice(0, 1_000);
 
 /** The amount up to which an action needs no second operator: undefined when it always needs one, null when the policy does not list it. */

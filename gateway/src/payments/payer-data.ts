@@ -20,7 +20,6 @@ import {
 
 const CONTACT_KEY_BYTES = 16;
 
-/** A payer without any data. */
 export const NO_PAYER: StoredPayer = { customerKey: null, phoneKey: null, sealed: null, erasedAt: null };
 
 interface PayerDataParts {

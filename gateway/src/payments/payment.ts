@@ -34,7 +34,6 @@ export interface PaymentSummary {
   instructions: Instructions | undefined;
   /** Book time at which an unpaid payment expires, or a review ends. */
   expiresAt: Micros;
-  /** The payment link that the payment came by. */
   link: LinkMark | undefined;
 }
 

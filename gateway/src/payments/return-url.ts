@@ -21,7 +21,6 @@ const returnUrl = z
     "must be an https address without user information",
   );
 
-/** The field of a creation. */
 export const returnUrlField = returnUrl.optional().meta({
   description:
     "https address to which the payer's browser goes back after paying, or after a decline, as it is: nothing is added to it. After an expiry or a cancellation the payer's page has a " +

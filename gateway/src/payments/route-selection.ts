@@ -18,7 +18,6 @@ import type { Payment } from "./payment.ts";
 import { invalidAmount, tooFine } from "./payments.schema.ts";
 
 export interface RouteParts {
-  /** The current routing table. */
   routingTable(): RoutingTable;
   /** Address of the page where the payer of a payment pays. */
   payUrl(book: Book, reference: string): string;

@@ -50,7 +50,6 @@ export class PeopleAudit {
   }
 }
 
-/** The rows of one change. */
 interface AuditRows<Answer> {
   asked: () => Promise<unknown>;
   /** `answer` is undefined when the change threw. */

@@ -5,7 +5,6 @@ import { REDACTED } from "../ground/redact.ts";
 interface MailParts {
   /** Address of the mail server: `smtp://` or `smtps://`, with user and password. */
   url: string;
-  /** Sender of the letters. */
   from: string;
   log: Log;
   /** For how long a letter may take, in milliseconds; ten seconds when undefined. */
@@ -72,7 +71,6 @@ export class Mail {
   }
 }
 
-/** The letter that invites a person to a merchant. */
 export function invitationLetter(
   to: string,
   { merchantName, serviceName, url }: { merchantName: string; serviceName: string; url: string },

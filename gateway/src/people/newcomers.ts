@@ -24,7 +24,6 @@ export interface NewPerson {
 /** A person who may be let in: known and proved, or new with the hash of an accepted password. */
 type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
 
-/** A person who was let in. */
 export interface LetIn {
   personId: string;
   /** Whether the password by which the person was let in is theirs still; for `Sessions.begin`. */

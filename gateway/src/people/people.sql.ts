@@ -14,7 +14,6 @@ export interface Person {
   /** True once the person has confirmed the authenticator by a code. Sign-ins need a code from then on. */
   hasAuthenticator: boolean;
   totpUsedStep: number | undefined;
-  /** Number of passkeys. */
   passkeys: number;
   language: Language | undefined;
   timeZone: string | undefined;

@@ -35,6 +35,5 @@ export function relyingPartyOf(root: string): RelyingParty | undefined {
 export const invitationPage = (root: string, surface: Surface = "portal"): string =>
   `${portalRoot(root)}/${surface}/invitation`;
 
-/** Link that signs a person in. */
 export const signInLinkPage = (root: string, token: string, surface: Surface = "portal"): string =>
   `${portalRoot(root)}/${surface}/sign-in#link=${token}`;

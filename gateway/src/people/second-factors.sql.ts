@@ -32,7 +32,6 @@ where person_id = $1::uuid`,
   };
 }
 
-/** Replaces all recovery codes of a person. */
 export function replaceRecoveryCodes(personId: string, digests: readonly Buffer[]): Statement {
   return {
     text: `with gone as (

@@ -20,7 +20,6 @@ import {
 import { amountMinor, batchIdentity, invalidAmount, orderIdentity } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
 
-/** The errors of making a refund. */
 export const refundErrors = [
   "INVALID_AMOUNT",
   "PAYMENT_NOT_FOUND",
@@ -124,7 +123,6 @@ export const refundStatusSchema = z
     examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded, settlement_uuid: exampleIds.settlement }],
   });
 
-/** Path parameter of a refund. */
 export const refundParams = { uuid: inPath("refund", "RefundUuid", "`uuid` of the refund.") };
 
 export const refundOutcomeSchema = z

@@ -55,7 +55,6 @@ export function refundOfRow(row: Row): Refund {
   };
 }
 
-/** A refund that was read with its order. */
 export function refundOfOrderRow(row: Row): RefundOfOrder {
   return { ...refundOfRow(row), referenceId: row.reference_id as string };
 }

@@ -316,7 +316,6 @@ function bandOf(digits: number): { fromMinor: Minor; toMinor: Minor } {
   return { fromMinor: 10n ** BigInt(digits - 1), toMinor: 10n ** BigInt(digits) - 1n };
 }
 
-/** The sum of several outcomes. */
 export function sumOf(outcomes: readonly Outcome[]): Outcome {
   const sum = { payments: 0, open: 0, attempts: 0, unknown: 0, succeeded: 0 };
   const costs = new Map<string, Cost>();

@@ -11,7 +11,6 @@ export function receiverOf({ merchant, book }: Call): Receiver | undefined {
   return webhook?.url === undefined ? undefined : { ...webhook, url: webhook.url };
 }
 
-/** The fault when no address is registered. */
 export function noReceiver(): Fault {
   return new Fault("OBJECT_NOT_FOUND", {
     message:

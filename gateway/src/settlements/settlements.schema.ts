@@ -98,5 +98,4 @@ export const statementFile = {
   mediaType: "text/csv",
 };
 
-/** Path parameter of a batch. */
 export const settlementParams = { uuid: inPath("settlement", "SettlementUuid", "`uuid` of the batch.") };

@@ -17,7 +17,6 @@ const INTERVAL_MS = 1_000;
 /** The database counts as silent when its last answer is older than this. */
 const SILENT_MAX_MS = 5_000;
 
-/** The result of one comparison. */
 interface Anchor {
   /** Stopwatch time of the comparison. */
   takenAtMs: number;

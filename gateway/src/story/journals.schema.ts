@@ -70,7 +70,6 @@ export const journalSchema = withExample(
 
 export const journalListSchema = listSchema(journalSchema, "JournalList");
 
-/** Path parameter of a journal. */
 export const journalParams = { journal_id: inPath("journal", "JournalId", "`id` of the journal.") };
 
 export function journalView(journal: Journal): z.infer<typeof journalSchema> {

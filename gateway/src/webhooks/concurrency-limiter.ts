@@ -81,7 +81,6 @@ export class ConcurrencyLimiter {
     this.limits = limits;
   }
 
-  /** Number of remembered hosts of each health. */
   hostsByHealth(nowMs: number): Record<HostHealth, number> {
     const count = { healthy: 0, slow: 0, unknown: 0, failing: 0 };
     for (const host of this.hosts.values()) count[healthOf(host, nowMs)]++;

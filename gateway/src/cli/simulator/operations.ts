@@ -168,7 +168,6 @@ export class Operations {
     return this.report(refund, refund.order.callback_url, notifying, touched);
   }
 
-  /** Appends the changed operations to the file. */
   write(...operations: Operation[]): void {
     this.file?.append(operations);
   }
