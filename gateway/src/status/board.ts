@@ -23,7 +23,6 @@ export interface MinuteCounts {
 }
 
 interface Snapshot {
-  takenAt: Micros;
   /** The counts of the last minutes (RECENT), oldest first. */
   recent: ReadonlyMap<Component, readonly MinuteCounts[]>;
   /** By component, then by day as YYYY-MM-DD. */
@@ -98,7 +97,6 @@ export class Board {
         selectShown(takenAt, takenAt - SHOWN_FOR),
       ]);
       this.snapshot = {
-        takenAt,
         recent: byComponent(minutes as MinuteRow[], (own) =>
           own.map((row) => ({ minute: row.minute, counts: countsOfRow(row) })),
         ),
