@@ -147,9 +147,7 @@ export class Loop {
 
   start(): void {
     this.timer = setInterval(() => {
-      this.run ??= this.once().finally(() => {
-        this.run = undefined;
-      });
+      this.run ??= this.once().finally(() => (this.run = undefined));
     }, this.intervalMs);
   }
 

@@ -38,9 +38,7 @@ export class DueOperations {
   }
 
   poll(): Promise<void> {
-    this.polling ??= this.claimAll().finally(() => {
-      this.polling = undefined;
-    });
+    this.polling ??= this.claimAll().finally(() => (this.polling = undefined));
     return this.polling;
   }
 

@@ -52,9 +52,7 @@ export class RejectedRequests {
     if (this.seconds.count(client.clientId, refusedAt) > PER_CLIENT_AND_SECOND) return;
     this.queue.push({ ...refusal, refusedAt });
     this.bytes += sizeOf(request);
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
-    });
+    this.working ??= this.work().finally(() => (this.working = undefined));
   }
 
   /** Drops the queue and resolves when the running diagnosis has ended. */

@@ -75,9 +75,7 @@ export class Board {
 
   /** Reads a new snapshot, once for all concurrent callers. Never throws: after a failed read the page shows that the database does not answer. */
   refresh(): Promise<void> {
-    this.reading ??= this.ask().finally(() => {
-      this.reading = undefined;
-    });
+    this.reading ??= this.ask().finally(() => (this.reading = undefined));
     return this.reading;
   }
 

@@ -72,9 +72,7 @@ export class Measuring {
   /** Measures now and at every tick from now on. */
   start(turn: Turn): void {
     const tick = (): void => {
-      this.running ??= this.tick(turn).finally(() => {
-        this.running = undefined;
-      });
+      this.running ??= this.tick(turn).finally(() => (this.running = undefined));
     };
     this.timer = setInterval(tick, TICK_MS);
     this.timer.unref();

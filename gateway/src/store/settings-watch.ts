@@ -62,9 +62,7 @@ export class SettingsWatch {
   async ask(): Promise<void> {
     // A read under way may have happened before the caller's change: wait for its end, then read again.
     await this.asking?.catch(() => undefined);
-    this.asking ??= this.askOnce().finally(() => {
-      this.asking = undefined;
-    });
+    this.asking ??= this.askOnce().finally(() => (this.asking = undefined));
     await this.asking;
   }
 

@@ -163,9 +163,7 @@ export class FaultInjection {
 
   private async fresh(): Promise<void> {
     if (stopwatchMs() - this.readAt < this.timing.faultRefreshMs) return;
-    this.reading ??= this.read().finally(() => {
-      this.reading = undefined;
-    });
+    this.reading ??= this.read().finally(() => (this.reading = undefined));
     await this.reading;
   }
 

@@ -28,9 +28,7 @@ export class LeaseRenewer {
     this.timer = setInterval(() => {
       this.running ??= this.renew()
         .catch((error: unknown) => this.parts.log.warn({ err: error }, "leases could not be renewed"))
-        .finally(() => {
-          this.running = undefined;
-        });
+        .finally(() => (this.running = undefined));
     }, this.parts.timing.renewMs);
   }
 
