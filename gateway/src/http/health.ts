@@ -7,8 +7,8 @@ import type { Database } from "../store/database.ts";
 import type { WriteHealth } from "../store/write-health.ts";
 import { type Reply, faultReply, reply } from "../ground/reply.ts";
 import { selectLedgerHealth } from "./health.sql.ts";
-import { exampleIds, exampleTimes } from "./examples.ts";
-import { environmentField, errorBody, timestamp } from "./shapes.ts";
+import { exampleIds } from "./examples.ts";
+import { environmentField, errorBody, timestamp, withExample } from "./shapes.ts";
 
 const state = z.enum(["ok", "unavailable"]);
 const dependencies = z
@@ -18,43 +18,33 @@ const dependencies = z
   })
   .meta({ id: "HealthDependencies" });
 
-export const healthSchema = z
-  .strictObject({
+export const healthSchema = withExample(
+  z.strictObject({
     status: state.meta({ description: "`ok` when healthy." }),
     service: z.string().meta({ description: "Name of the service.", examples: ["gerbang"] }),
     version: z.string().meta({ description: "Version of the service.", examples: ["0.1.0"] }),
     environment: environmentField.meta({ description: "`production` only where production payments are taken." }),
     dependencies,
     time: timestamp,
-  })
-  .meta({ id: "Health", examples: [exampleHealth("ok")] });
+  }),
+  { id: "Health" },
+  { dependencies: { core_ledger: "ok", database: "ok" } },
+);
 
 /** The body of health with a 503. */
-export const unhealthySchema = healthSchema.extend({ error: errorBody }).meta({
-  id: "Unhealthy",
-  description: "The health object and the error, in one.",
-  examples: [
-    {
-      ...exampleHealth("unavailable"),
-      error: {
-        code: "SERVICE_UNAVAILABLE",
-        message: new Fault("SERVICE_UNAVAILABLE").message,
-        request_id: exampleIds.request,
-      },
+export const unhealthySchema = withExample(
+  healthSchema.extend({ error: errorBody }),
+  { id: "Unhealthy", description: "The health object and the error, in one." },
+  {
+    status: "unavailable",
+    dependencies: { core_ledger: "ok", database: "unavailable" },
+    error: {
+      code: "SERVICE_UNAVAILABLE",
+      message: new Fault("SERVICE_UNAVAILABLE").message,
+      request_id: exampleIds.request,
     },
-  ],
-});
-
-function exampleHealth(database: "ok" | "unavailable") {
-  return {
-    status: database,
-    service: "gerbang",
-    version: "0.1.0",
-    environment: "sandbox" as const,
-    dependencies: { core_ledger: "ok" as const, database },
-    time: exampleTimes.created,
-  };
-}
+  },
+);
 
 interface HealthParts {
   database: Database;

@@ -18,6 +18,7 @@ import {
   textOrNull,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import type { Posting } from "../ledger/journal.ts";
 import { keptBody } from "./audit.ts";
@@ -118,37 +119,8 @@ const resultSchema = z
   })
   .meta({ id: "ApprovalResult", description: "How the call was answered when it ran." });
 
-const exampleApproval = {
-  uuid: exampleIds.approval,
-  action: "refund_payment" as const,
-  status: "waiting" as const,
-  summary: `Refund IDR 50,000.00 of ${exampleIds.payment} to its payer: Paid twice`,
-  merchant_id: exampleIds.merchant,
-  merchant_name: "Kopi Melati",
-  environment: "production" as const,
-  payment_reference: exampleIds.payment,
-  amount_minor: 5_000_000,
-  currency: "IDR",
-  exponent: 2,
-  request: {
-    operation: "refundPayment",
-    method: "POST",
-    path: `/ops/v1/payments/${exampleIds.payment}/refunds`,
-    body: { amount_minor: 5_000_000, reason: "Paid twice" },
-    body_sha256: exampleSignature,
-  },
-  least_role: "admin" as const,
-  asked_by: "sari",
-  asked_at: exampleTimes.created,
-  expires_at: exampleTimes.disputed,
-  decided_by: null,
-  decided_at: null,
-  note: null,
-  result: null,
-};
-
-export const approvalSchema = z
-  .strictObject({
+export const approvalSchema = withExample(
+  z.strictObject({
     uuid: identity("approval"),
     action: z.enum(approvalActions).meta({ id: "ApprovalAction" }),
     status: approvalStatus,
@@ -169,17 +141,33 @@ export const approvalSchema = z
     decided_at: timestamp.nullable(),
     note: textOrNull("Checked with the merchant", "What whoever decided had to say."),
     result: resultSchema.nullable().meta({ description: "Null before it ran." }),
-  })
-  .meta({
-    id: "Approval",
-    description: "A change that needs a second operator.",
-    examples: [exampleApproval],
-  });
+  }),
+  { id: "Approval", description: "A change that needs a second operator." },
+  {
+    summary: `Refund IDR 50,000.00 of ${exampleIds.payment} to its payer: Paid twice`,
+    merchant_id: exampleIds.merchant,
+    environment: "production",
+    payment_reference: exampleIds.payment,
+    amount_minor: 5_000_000,
+    currency: "IDR",
+    exponent: 2,
+    request: {
+      operation: "refundPayment",
+      method: "POST",
+      path: `/ops/v1/payments/${exampleIds.payment}/refunds`,
+      body: { amount_minor: 5_000_000, reason: "Paid twice" },
+      body_sha256: exampleSignature,
+    },
+    least_role: "admin",
+    expires_at: exampleTimes.disputed,
+    note: null,
+  },
+);
 
 export const askedSchema = z.strictObject({ approval: approvalSchema }).meta({
   id: "ApprovalAsked",
   description: "What was asked for, and where it stands: nothing was done before a second operator approved it.",
-  examples: [{ approval: exampleApproval }],
+  examples: [{ approval: exampleOf(approvalSchema) }],
 });
 
 export const approvalListSchema = listSchema(approvalSchema, "ApprovalList");
@@ -208,8 +196,18 @@ const faultSchema = z
   .strictObject({ code: z.string().meta({ examples: ["REFUND_EXCEEDS_PAYMENT"] }), message: z.string() })
   .meta({ id: "ForeseenFault", description: "Why it would be refused." });
 
-export const approvalRecordSchema = approvalSchema
-  .extend({
+/** An effect on funds that are owed to the merchant. */
+const exampleEffect = (changeMinor: number): z.infer<typeof effectSchema> => ({
+  account: "merchant:available",
+  currency: "IDR",
+  exponent: 2,
+  before_minor: -14_895_000,
+  change_minor: changeMinor,
+  after_minor: changeMinor - 14_895_000,
+});
+
+export const approvalRecordSchema = withExample(
+  approvalSchema.extend({
     effects: z.array(effectSchema).meta({
       description:
         "The journal that it would post as things stand now; none once it is decided, and of what moves no money.",
@@ -217,32 +215,13 @@ export const approvalRecordSchema = approvalSchema
     would_fail: faultSchema.nullable().meta({ description: "As things stand now. Null: nothing speaks against it." }),
     objection: textOrNull("You asked for this yourself.", "Why you cannot approve it; null when you can."),
     is_yours: z.boolean().meta({ description: "True when you asked for it, and may take it back." }),
-  })
-  .meta({
-    id: "ApprovalRecord",
-    description: "A change that needs a second operator, with what it would do.",
-    examples: [
-      {
-        ...exampleApproval,
-        effects: [
-          {
-            account: "merchant:available",
-            currency: "IDR",
-            exponent: 2,
-            before_minor: -14_895_000,
-            change_minor: 5_000_000,
-            after_minor: -9_895_000,
-          },
-        ],
-        would_fail: null,
-        objection: null,
-        is_yours: false,
-      },
-    ],
-  });
+  }),
+  { id: "ApprovalRecord", description: "A change that needs a second operator, with what it would do." },
+  { ...exampleOf(approvalSchema), effects: [exampleEffect(5_000_000)], objection: null, is_yours: false },
+);
 
-export const outlookSchema = z
-  .strictObject({
+export const outlookSchema = withExample(
+  z.strictObject({
     operation: z.string().meta({ description: "`operationId` of the call that does it.", examples: ["decideDispute"] }),
     method: z.string().meta({ examples: ["POST"] }),
     path: z.string().meta({ examples: [`/ops/v1/reviews/${exampleIds.payment}/approve`] }),
@@ -255,33 +234,16 @@ export const outlookSchema = z
     summary: z.string().nullable().meta({ description: "What it would do, in words; null when it cannot be done." }),
     effects: z.array(effectSchema).meta({ description: "The journal that it would post as things stand now." }),
     would_fail: faultSchema.nullable().meta({ description: "Why it cannot be done; null when it can." }),
-  })
-  .meta({
-    id: "DecisionOutlook",
-    description: "A decision that can be taken, and what it would do.",
-    examples: [
-      {
-        operation: "decideDispute",
-        method: "POST",
-        path: `/ops/v1/merchants/${exampleIds.merchant}/books/production/disputes/${exampleIds.dispute}/resolve`,
-        body: { outcome: "won" },
-        least_role: "admin" as const,
-        needs_approval: false,
-        summary: `Decide the dispute of ${exampleIds.payment} as won: IDR 100,000.00 are free for the merchant again`,
-        effects: [
-          {
-            account: "merchant:available",
-            currency: "IDR",
-            exponent: 2,
-            before_minor: -14_895_000,
-            change_minor: -10_000_000,
-            after_minor: -24_895_000,
-          },
-        ],
-        would_fail: null,
-      },
-    ],
-  });
+  }),
+  { id: "DecisionOutlook", description: "A decision that can be taken, and what it would do." },
+  {
+    path: `/ops/v1/merchants/${exampleIds.merchant}/books/production/disputes/${exampleIds.dispute}/resolve`,
+    least_role: "admin",
+    needs_approval: false,
+    summary: `Decide the dispute of ${exampleIds.payment} as won: IDR 100,000.00 are free for the merchant again`,
+    effects: [exampleEffect(-10_000_000)],
+  },
+);
 export type DecisionOutlook = z.infer<typeof outlookSchema>;
 
 export const decideSchema = z

@@ -75,9 +75,8 @@ const byPersonSchema = withExample(
   { at: exampleTimes.refunded, person_id: exampleIds.person, name: "Sari", address: "203.0.113.7", status: 200 },
 );
 
-export const paymentRecordSchema = storySchema
-  .omit({ withheld: true })
-  .extend({
+export const paymentRecordSchema = withExample(
+  storySchema.omit({ withheld: true }).extend({
     merchant: ownerSchema,
     risk: riskSeenSchema,
     operations: z.array(operationSchema).meta({
@@ -91,24 +90,10 @@ export const paymentRecordSchema = storySchema
       description:
         "What the merchant's people did to it at the portal, newest first, among their last two thousand changes.",
     }),
-  })
-  .meta({
-    id: "PaymentRecord",
-    description: "A payment and everything that happened to it.",
-    examples: [
-      {
-        payment: exampleOf(storySchema).payment,
-        steps: exampleOf(storySchema).steps,
-        is_cut: false,
-        merchant: exampleOf(ownerSchema),
-        risk: exampleOf(riskSeenSchema),
-        operations: [exampleOf(operationSchema)],
-        exceptions: [],
-        audit: [],
-        people: [],
-      },
-    ],
-  });
+  }),
+  { id: "PaymentRecord", description: "A payment and everything that happened to it." },
+  { steps: exampleOf(storySchema).steps, is_cut: false, exceptions: [], audit: [], people: [] },
+);
 
 export interface PaymentRecordParts extends StoryParts {
   directory: Directory;
