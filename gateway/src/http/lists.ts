@@ -55,6 +55,15 @@ export function unknownCursor(value: string): Fault {
   return validationFault("starting_after", value, message);
 }
 
+/** The cursor of a query, if it has one. Throws VALIDATION_ERROR when `find` gives nothing for it. */
+export async function cursorOf(
+  { starting_after: after }: { starting_after?: string | undefined },
+  find: (id: string) => Promise<unknown>,
+): Promise<string | undefined> {
+  if (after !== undefined && !(await find(after))) throw unknownCursor(after);
+  return after;
+}
+
 /** Throws VALIDATION_ERROR unless the cursor, if there is one, is an object of this book. `read` finds it in either environment. */
 export async function checkCursor(
   { environment }: Book,

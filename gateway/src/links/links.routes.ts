@@ -4,7 +4,7 @@ import { idOf, isId } from "../ground/ids.ts";
 import type { Clock } from "../ground/clock.ts";
 import { reply, type Reply } from "../ground/reply.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { checkCursor, limitOf, page } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import type { Database, Row } from "../store/database.ts";
@@ -118,12 +118,10 @@ async function listLinks(
 ): Promise<Reply> {
   const asked = query as LinksQuery;
   const { status, starting_after: after } = asked;
-  if (after !== undefined) {
-    const [cursor] = await database.query(selectLink(merchant.merchantId, after));
-    if (cursor?.environment !== book.environment) throw unknownCursor(after);
-  }
   const limit = limitOf(asked);
   const realNow = clock.now();
+  const linkOf = (row: Row) => snapshotOfLinkRow(row, realNow).link;
+  await checkCursor(book, after, (id) => database.first(selectLink(merchant.merchantId, id), linkOf));
   const filter = { book, status, realNow, after, limit };
   const rows = await database.query(selectLinks(filter));
   const isSearched = status !== undefined && rows.length <= limit;

@@ -1,6 +1,6 @@
 // The endpoints of approvals: the policy, changes that wait for a second operator, and decisions about them.
 import { reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { isLooser } from "./approval.ts";
 import {
   approvalListSchema,
@@ -86,8 +86,8 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       query: approvalsQuery,
       success: { description: "A page of them.", schema: approvalListSchema },
       async handle({ query }) {
-        const { starting_after: after, status, payment_reference: paymentReference } = query;
-        if (after !== undefined && !(await approvals.find(after))) throw unknownCursor(after);
+        const { status, payment_reference: paymentReference } = query;
+        const after = await cursorOf(query, (id) => approvals.find(id));
         const found = await approvals.list({ status, paymentReference, after }, limitOf(query));
         return page(found, query, approvalView, ({ uuid }) => uuid);
       },

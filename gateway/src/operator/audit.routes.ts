@@ -4,7 +4,7 @@ import { operatorRoleField } from "../access/session.schema.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { emailPattern, identity, listSchema, positive, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
@@ -101,8 +101,7 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       query: z.strictObject(pageFieldsOf("refusal", "refusal_id")),
       success: { description: "A page of them.", schema: listSchema(refusalSchema, "RefusalList") },
       async handle({ query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => refusals.has(id));
         return page(await refusals.list(after, limitOf(query) + 1), query, refusalView, (one) => one.refusalId);
       },
     }),
@@ -116,8 +115,8 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       query: querySchema,
       success: { description: "A page of the audit.", schema: listSchema(auditEntrySchema, "AuditEntryList") },
       async handle({ query }) {
-        const { merchant_id: merchantId, actor, starting_after: after } = query;
-        if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
+        const { merchant_id: merchantId, actor } = query;
+        const after = await cursorOf(query, (id) => audit.has(id));
         const rows = await audit.list({ merchantId, actor, after, count: limitOf(query) + 1 });
         return page(rows, query, auditEntryView, (row) => idOf("request", row.request_id));
       },

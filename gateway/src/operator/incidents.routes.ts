@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
 import type { Incident } from "../status/incident.ts";
 import type { Incidents } from "../status/incidents.ts";
@@ -70,8 +70,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       }),
       success: { description: "A page of them.", schema: listSchema(incidentSchema, "IncidentList") },
       async handle({ query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await incidents.find(after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => incidents.find(id));
         const found = await incidents.list({ open: query.open === "true", after, count: limitOf(query) + 1 });
         return page(found, query, view, ({ incidentId }) => incidentId);
       },

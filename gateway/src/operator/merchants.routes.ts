@@ -19,7 +19,7 @@ import { followAddress } from "../webhooks/registration.ts";
 import { findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { credentialParams, merchantParams } from "./params.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import {
   changeCredentialSchema,
   createCredentialSchema,
@@ -94,8 +94,7 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       query: merchantListQuery,
       success: { description: "A page of merchants.", schema: merchantListSchema },
       async handle({ query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => merchants.read(id));
         const rows = await database.query<MerchantRow>(selectMerchants(query.name, after, limitOf(query) + 1));
         return page(rows.map(merchantOfRow), query, merchantView, ({ merchantId }) => merchantId);
       },
@@ -191,9 +190,8 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       success: { description: "A page of credentials.", schema: credentialListSchema },
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
-        const { starting_after: after } = query;
         const { credentials } = merchants;
-        if (after !== undefined && !(await credentials.read({ merchantId }, after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => credentials.read({ merchantId }, id));
         const found = await credentials.list({ merchantId }, after, limitOf(query) + 1);
         return page(found, query, credentialView, ({ clientId }) => clientId);
       },

@@ -7,7 +7,7 @@ import { idOf, isId, uuidOf } from "../ground/ids.ts";
 import { readable, wireAmount } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { limitOf, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { refundPostings } from "../ledger/journal.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -73,8 +73,7 @@ function listEndpoint(database: Database): OperatorEndpoint {
     query: paymentsQuery,
     success: { description: "A page of payments.", schema: searchedPaymentsSchema },
     async handle({ query }) {
-      const { starting_after: after } = query;
-      if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
+      const after = await cursorOf(query, (id) => findAnyPayment(database, id));
       const search: PaymentSearch = {
         merchantId: query.merchant_id,
         environment: query.environment,

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { exampleTimes } from "../http/examples.ts";
 import {
   currencyCode,
@@ -111,10 +111,8 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       query: receiptsQuery,
       success: { description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
       async handle({ query }) {
-        const { starting_after: after, status } = query;
-        if (after !== undefined && !(await database.first(selectReceipt(after), receiptOfRow)))
-          throw unknownCursor(after);
-        const rows = await database.query(selectReceipts(status, after, limitOf(query)));
+        const after = await cursorOf(query, (id) => database.first(selectReceipt(id), receiptOfRow));
+        const rows = await database.query(selectReceipts(query.status, after, limitOf(query)));
         return page(rows.map(receiptOfRow), query, receiptView, ({ uuid }) => uuid);
       },
     }),

@@ -7,7 +7,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { count, environmentField, identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
@@ -60,8 +60,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       query: exceptionsQuery,
       success: { description: "A page of them.", schema: listSchema(exceptionSchema, "ReconciliationExceptionList") },
       async handle({ query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await readException(database, after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => readException(database, id));
         const open = query.status && query.status === "open";
         const rows = await database.query(selectExceptions(open, after, limitOf(query)));
         return page(rows.map(exceptionOfRow), query, exceptionView, ({ uuid }) => uuid);

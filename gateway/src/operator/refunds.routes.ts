@@ -5,7 +5,7 @@ import { wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import {
   count,
   environmentField,
@@ -73,8 +73,8 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       query: refundsQuery,
       success: { description: "A page of refunds.", schema: listSchema(anyRefundSchema, "AnyRefundList") },
       async handle({ query }) {
-        const { starting_after: after, environment, status } = query;
-        if (after !== undefined && !(await find(after))) throw unknownCursor(after);
+        const { environment, status } = query;
+        const after = await cursorOf(query, (id) => find(id));
         const filter = { merchantId: query.merchant_id, paymentReference: query.payment_reference };
         const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limitOf(query)));
         return page(rows.map(anyRefundOfRow), query, view, ({ refund }) => refund.uuid);

@@ -8,7 +8,7 @@ import { readable, wireAmount } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import {
   count,
   currencyCode,
@@ -174,8 +174,7 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     query: reviewsQuery,
     success: { description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
     async handle({ query }) {
-      const { starting_after: after } = query;
-      if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
+      const after = await cursorOf(query, (id) => findAnyPayment(database, id));
       const rows = await database.query(selectReviews(undefined, after, limitOf(query)));
       const reviewed = await Promise.all(
         rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Clock, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { pageFieldsOf } from "./lists.ts";
@@ -24,8 +24,7 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       query: z.strictObject(pageFieldsOf("operatorToken", "token_id")),
       success: { description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
       async handle({ query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await tokens.has(after))) throw unknownCursor(after);
+        const after = await cursorOf(query, (id) => tokens.has(id));
         return page(await tokens.list(after, limitOf(query) + 1), query, tokenView, ({ tokenId }) => tokenId);
       },
     }),

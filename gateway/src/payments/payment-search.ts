@@ -1,7 +1,7 @@
 // Finds a page of one book's payments, newest first, for the API's list and for people's searches.
 import type { Micros } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
-import { unknownCursor } from "../http/lists.ts";
+import { checkCursor } from "../http/lists.ts";
 import type { Database } from "../store/database.ts";
 import type { Payment } from "./payment.ts";
 import { type PaymentSearch, discards, selectFound, selectLookedTo } from "./payment-search.sql.ts";
@@ -17,10 +17,7 @@ interface FoundPayments {
 /** The newest payments that match, and one more than `limit`. Throws VALIDATION_ERROR when `after` is no payment of the book. */
 export async function findPayments(database: Database, search: PaymentSearch, limit: number): Promise<FoundPayments> {
   const { book, after } = search;
-  if (after !== undefined) {
-    const [cursor] = await database.query(selectPayment(book.merchantId, after));
-    if (cursor?.environment !== book.environment) throw unknownCursor(after);
-  }
+  await checkCursor(book, after, (id) => database.first(selectPayment(book.merchantId, id), paymentOfRow));
   const payments = (await database.query(selectFound(search, limit))).map(paymentOfRow);
   if (payments.length > limit || !discards(search)) return { payments, stoppedAt: undefined };
   const [stopped] = await database.query(selectLookedTo(search));

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import type { Book, Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX, type NewCredential } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
@@ -55,8 +55,7 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     query: keyListQuery,
     success: { description: "A page of keys.", schema: keyListSchema },
     async handle({ book, query }) {
-      const { starting_after: after } = query;
-      if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
+      const after = await cursorOf(query, (id) => credentials.read(book, id));
       await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
       const found = await credentials.list(book, after, limitOf(query) + 1);
       const now = clock.now();

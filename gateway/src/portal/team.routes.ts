@@ -2,7 +2,7 @@
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { limitOf, onePage, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, onePage, page } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { PeopleAudit } from "../people/audit.ts";
 import type { MerchantAuditEntry } from "../people/audit.sql.ts";
@@ -158,8 +158,7 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     query: auditQuery,
     success: { description: "A page of the audit.", schema: auditListSchema },
     async handle({ merchant: { merchantId }, query }) {
-      const { starting_after: before } = query;
-      if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);
+      const before = await cursorOf(query, (id) => audit.has(merchantId, id));
       return page(await audit.list(merchantId, before, limitOf(query) + 1), query, auditView, ({ auditId }) => auditId);
     },
   });

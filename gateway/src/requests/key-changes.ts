@@ -2,7 +2,7 @@
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { cursorOf, limitOf, page } from "../http/lists.ts";
 import type { Database, Row } from "../store/database.ts";
 import { type KeyName, selectKeyChange, selectKeyChanges } from "./key-changes.sql.ts";
 
@@ -12,9 +12,7 @@ export async function keyChanges(
   key: KeyName,
   query: { limit?: string | undefined; starting_after?: string | undefined },
 ): Promise<Reply> {
-  const { starting_after: after } = query;
-  if (after !== undefined && (await database.query(selectKeyChange(key, after))).length === 0)
-    throw unknownCursor(after);
+  const after = await cursorOf(query, (id) => database.first(selectKeyChange(key, id), () => true));
   return page(await database.query(selectKeyChanges(key, after, limitOf(query) + 1)), query, view, requestOf);
 }
 
