@@ -9,17 +9,8 @@ import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentN
 import { type InnerList, type Item, innerListText } from "../ground/structured-fields.ts";
 import type { RejectedMessage } from "../http/edge.ts";
 import { canonicalTarget } from "../http/request-target.ts";
-import type { Diagnosis } from "./diagnoses.ts";
-import type { MessageDiagnosis } from "./message-diagnoses.ts";
+import type { Diagnosed } from "./rejected-requests.sql.ts";
 import { type SecretsAtHand, keyMistake } from "./signature-diagnosis.ts";
-
-interface FoundInMessage {
-  diagnosis: Diagnosis | MessageDiagnosis;
-  /** The component, parameter, label or header that the diagnosis is about. */
-  subject?: string | undefined;
-  /** The right signature base, as far as the request tells. */
-  base?: string | undefined;
-}
 
 const BASE_MAX = 4_000;
 
@@ -28,7 +19,7 @@ export function diagnoseMessage(
   { claim, message, body }: RejectedMessage,
   secrets: SecretsAtHand,
   receivedAt: number,
-): FoundInMessage {
+): Pick<Diagnosed, "diagnosis" | "subject" | "base"> {
   const own = ownSignature(claim);
   if ("objection" in own) return { diagnosis: own.objection.problem, subject: own.objection.subject };
   const expected = expectedLines(message, own.list, body);

@@ -15,7 +15,7 @@ export interface Diagnosed {
   refusedAt: Micros;
   /** The component, parameter, label or header that the diagnosis is about. */
   subject?: string | undefined;
-  /** The right signature base. */
+  /** The right signature base, as far as the request tells. */
   base?: string | undefined;
 }
 

@@ -1,15 +1,11 @@
 // Signature diagnostics for requests: finds the mistake of a request with a refused X-Signature. No I/O; the texts are in diagnoses.ts.
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
+import type { RejectedSignature } from "../http/edge.ts";
 import type { Diagnosis } from "./diagnoses.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
-export interface SignedRequest {
-  timestamp: string;
-  signature: string;
-  body: Buffer;
-  /** Path and query. */
-  target: string;
+export interface SignedRequest extends Omit<RejectedSignature, "scheme"> {
   clientId: string;
   /** Unix seconds. */
   receivedAt: number;

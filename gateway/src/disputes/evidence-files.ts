@@ -5,6 +5,7 @@ import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Log } from "../ground/log.ts";
+import type { SentFile } from "../http/sent-file.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -39,13 +40,6 @@ interface EvidenceFilesParts {
   log: Log;
 }
 
-interface Upload {
-  name: string;
-  /** The size that the client announced. */
-  sizeBytes: number;
-  body: AsyncIterable<Buffer>;
-}
-
 /** Reads the bytes of a kept file, piece by piece. */
 export async function* readPieces(
   database: Pick<Database, "query">,
@@ -72,7 +66,7 @@ export class EvidenceFiles {
    * Receives a file. It is invisible until it is complete and inspected; a rejected one leaves nothing behind. Throws OBJECT_NOT_FOUND,
    * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too much at once, or in a sandbox's day), the stream's errors.
    */
-  async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
+  async receive(owner: BookOwner, key: DisputeKey, upload: SentFile): Promise<EvidenceFile> {
     const { lanes, database } = this.parts;
     const { merchantId } = owner.book;
     this.enter(merchantId);

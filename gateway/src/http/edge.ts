@@ -31,11 +31,12 @@ export interface RejectedRequest {
 }
 
 /** A rejected request with X-Timestamp and X-Signature. */
-interface RejectedSignature {
+export interface RejectedSignature {
   scheme: "timestamp";
   timestamp: string;
   signature: string;
   body: Buffer;
+  /** Path and query. */
   target: string;
 }
 

@@ -8,6 +8,7 @@ const NAME_MAX = 200;
 export interface SentFile {
   /** Name that the sender gave, without control and format characters. */
   name: string;
+  /** The size that the client announced. */
   sizeBytes: number;
   /** Can be read once. */
   body: AsyncIterable<Buffer>;

@@ -3,7 +3,8 @@ import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
-import { type PaymentStatus, isPaid } from "../payments/states.ts";
+import type { PaymentSummary } from "../payments/payment.ts";
+import { isPaid } from "../payments/states.ts";
 
 export const linkStatuses = ["active", "paid", "expired", "deactivated"] as const;
 export type LinkStatus = (typeof linkStatuses)[number];
@@ -35,12 +36,7 @@ export interface Link {
 }
 
 /** The payment of a link that is not reusable, while the payment is open or once it is paid. */
-export interface LinkPayment {
-  reference: string;
-  referenceId: string;
-  status: PaymentStatus;
-  expiresAt: Micros;
-}
+export type LinkPayment = Pick<PaymentSummary, "reference" | "referenceId" | "status" | "expiresAt">;
 
 /** A link with the payment that occupies it, at a time of its book. */
 export interface LinkSnapshot {

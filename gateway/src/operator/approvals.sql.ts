@@ -125,15 +125,9 @@ const columns = `a.*, m.name as merchant_name, a.status = 'waiting' and a.asked_
 const joined = "left join merchants m on m.merchant_id = a.merchant_id";
 const approvals = `select ${columns} from operator_approvals a ${joined}`;
 
-interface NewApproval {
-  uuid: string;
-  action: ApprovalAction;
-  request: AskedRequest;
+interface NewApproval extends Pick<Approval, "uuid" | "action" | "request" | "leastRole" | "requestId" | "askedBy"> {
   foreseen: Foreseen;
-  leastRole: OperatorRole;
   policyVersion: number;
-  requestId: string;
-  askedBy: Identity;
 }
 
 /** Gives no row when the same change already waits, or when its idempotency key belongs to another approval. */

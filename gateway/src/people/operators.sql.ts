@@ -4,20 +4,15 @@ import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { InvitationLock } from "./invitations.sql.ts";
 import type { OperatorRole } from "./operator-roles.ts";
+import type { Member } from "./people.sql.ts";
 
 /** Highest number of operators and open invitations together. */
 export const OPERATORS_MAX = 200;
 
-export interface OperatorPerson {
-  personId: string;
-  email: string;
-  name: string;
+export interface OperatorPerson extends Omit<Member, "role"> {
   role: OperatorRole;
-  since: Micros;
   /** Who added the operator: a token's name, an operator's e-mail address, or `command-line`. */
   by: string;
-  /** True with an authenticator or a passkey. */
-  hasSecondFactor: boolean;
 }
 
 export interface OperatorInvitation {

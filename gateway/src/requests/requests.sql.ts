@@ -3,32 +3,18 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, leastIdOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import { type Book, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { KeptBody, Omission } from "./request-record.ts";
+import type { KeptBody, Omission, RequestRecord } from "./request-record.ts";
+
+type Bodies = "requestDigest" | "request" | "response";
 
 /** A logged request without its bodies, as lists show it. */
-export interface LoggedRequest {
-  requestId: string;
-  at: Micros;
-  tookUs: number;
-  method: string;
-  path: string;
-  query: string | undefined;
-  status: number;
-  code: string | undefined;
-  clientId: string;
-  isProven: boolean;
-  replayed: boolean;
-  idempotencyKey: string | undefined;
+export interface LoggedRequest extends Omit<RequestRecord, "book" | Bodies> {
   /** Why the signature was refused, as long as the diagnosis is kept. */
   diagnosis: { name: string; subject: string | undefined; base: string | undefined } | undefined;
 }
 
 /** A logged request with its bodies. */
-export interface WholeRequest extends LoggedRequest {
-  requestDigest: Buffer | undefined;
-  request: KeptBody;
-  response: KeptBody;
-}
+export interface WholeRequest extends LoggedRequest, Pick<RequestRecord, Bodies> {}
 
 const listed = `l.request_id, l.at, l.took_us, l.method, l.path, l.query, l.status, l.code, l.client_id, l.proven, l.replayed, l.idempotency_key`;
 const whole = `${listed}, l.request_digest, l.request_bytes, l.request_body, l.request_omitted, l.response_bytes, l.response_body, l.response_omitted`;

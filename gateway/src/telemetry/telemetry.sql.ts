@@ -208,14 +208,8 @@ order by 1`,
   };
 }
 
-export interface AcquirerSpanRow extends Row {
+export interface AcquirerSpanRow extends Row, Omit<AcquirerSample, "method"> {
   span: number;
-  gateway_code: string;
-  calls: number;
-  refused: number;
-  unknown: number;
-  call_ms: number;
-  is_open: boolean;
 }
 
 const foldedCalls = `sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
