@@ -122,7 +122,7 @@ export function merchantSurface(
 ): MerchantSurface {
   const { directory, router, payments, paymentOperations, clocks, payers, outlooks } = rooms;
   const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
-  const exemptions = exemptionsOfConfig(config);
+  const exemptions = exemptionsOf(config.webhookAllowHosts, config.webhookAllowNetworks);
   const examiner = new Examiner(
     new Sender({ clock, prefix: headerPrefix, serviceName, exemptions, timing }),
     clock,
@@ -319,10 +319,6 @@ function consoleInvitationPage({ root }: ConsoleAddress): string | undefined {
   return root === undefined ? undefined : invitationPage(root, "console");
 }
 
-function exemptionsOfConfig({ webhookAllowHosts, webhookAllowNetworks }: Config): Exemptions {
-  return exemptionsOf(webhookAllowHosts, webhookAllowNetworks);
-}
-
 /** Gives the normalized address. Throws VALIDATION_ERROR for an address to which webhooks must not be sent. */
 function checkUrl(field: string, url: string, exemptions: Exemptions): string {
   const objection = objectionTo(url, exemptions);
@@ -332,7 +328,7 @@ function checkUrl(field: string, url: string, exemptions: Exemptions): string {
 
 /** The same check for registrations, which also looks the host name up. */
 function webhookUrlCheck(config: Config): (url: string) => Promise<string> {
-  const exemptions = exemptionsOfConfig(config);
+  const exemptions = exemptionsOf(config.webhookAllowHosts, config.webhookAllowNetworks);
   return async (url) => {
     const kept = checkUrl("url", url, exemptions);
     await checkResolved(kept, exemptions);

@@ -29,8 +29,8 @@ export async function* exportBook(
     const day = seen.day();
     yield [
       ...(isLaterDay ? dialect.balances(day, seen.takeMoved()) : []),
-      ...seen.newCurrencies(journal).map((currency) => dialect.currency(day, currency)),
-      ...seen.newAccounts(journal).map((account) => dialect.account(day, account)),
+      ...addNew(seen.currencies, journal, "currency").map((currency) => dialect.currency(day, currency)),
+      ...addNew(seen.accounts, journal, "account").map((account) => dialect.account(day, account)),
       dialect.transaction(day, journal),
     ].join("");
     seen.moved(journal);
@@ -44,8 +44,8 @@ export async function* exportBook(
 class Seen {
   journals = 0n;
   private latest: Micros = 0;
-  private readonly accounts = new Set<string>();
-  private readonly currencies = new Set<string>();
+  readonly accounts = new Set<string>();
+  readonly currencies = new Set<string>();
   private balances = new Map<string, Entry>();
 
   /** Moves on to the time of the next journal; true when that journal falls on a later day than the one before. */
@@ -57,20 +57,6 @@ class Seen {
 
   day(later = 0): string {
     return wireTime(this.latest + later * 86_400 * SECOND).slice(0, 10);
-  }
-
-  newCurrencies(journal: Journal): string[] {
-    return addNew(
-      this.currencies,
-      journal.entries.map(({ currency }) => currency),
-    );
-  }
-
-  newAccounts(journal: Journal): string[] {
-    return addNew(
-      this.accounts,
-      journal.entries.map(({ account }) => account),
-    );
   }
 
   moved(journal: Journal): void {
@@ -86,8 +72,9 @@ class Seen {
   }
 }
 
-function addNew(known: Set<string>, names: readonly string[]): string[] {
-  const added = [...new Set(names)].filter((name) => !known.has(name));
+/** Adds the currencies or accounts of a journal to those that are known. Gives the new ones. */
+function addNew(known: Set<string>, { entries }: Journal, field: "currency" | "account"): string[] {
+  const added = [...new Set(entries.map((entry) => entry[field]))].filter((name) => !known.has(name));
   for (const name of added) known.add(name);
   return added;
 }
