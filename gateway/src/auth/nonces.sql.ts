@@ -3,7 +3,7 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, rowsOf, arraysOf } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert } from "../store/table.ts";
 
 /** Identifies one signed request, which is good once. */
 export interface Nonce {
@@ -47,11 +47,6 @@ export function nonceOfRow(row: Row): Pick<Nonce, "validUntil" | "digest"> {
   return { validUntil: Number(row.valid_until), digest: (row.digest as string).replaceAll("-", "") };
 }
 
-const consumption = `insert into used_nonces (${Object.keys(nonceColumns).join(", ")})
-${rowsOf(nonceColumns)}
-on conflict do nothing
-returning merchant_id, valid_until, digest`;
-
 /**
  * The nonces of writes. Loading a nonce consumes it: the statement inserts it in the transaction of the write, and gives only nonces that
  * were new. When two transactions insert the same nonce, the second waits for the first.
@@ -61,7 +56,7 @@ export const usedNonces: Table<Nonce, ConsumedNonce> = {
   writesOnLoad: true,
   keyText: nonceKey,
   keyOf: (nonce) => nonce,
-  load: (nonces) => ({ name: "consume nonces", text: consumption, values: arraysOf(nonceColumns, nonces) }),
+  load: bulkInsert("used_nonces", nonceColumns, "on conflict do nothing\nreturning merchant_id, valid_until, digest"),
   parse: (row) => ({ merchantId: row.merchant_id as string, ...nonceOfRow(row), consumed: false }),
 };
 

@@ -1,8 +1,9 @@
 // All SQL of rejected requests: diagnoses are written in batches and kept for a day, a limited number for each merchant.
-import { type Micros, DAY, sqlTime } from "../ground/clock.ts";
+import { type Micros, DAY } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
+import { bulkInsert } from "../store/table.ts";
 import { type Diagnosis, unproven } from "./diagnoses.ts";
 import { type MessageDiagnosis, unprovenOfMessages } from "./message-diagnoses.ts";
 
@@ -19,23 +20,18 @@ export interface Diagnosed {
   base?: string | undefined;
 }
 
-export function insertDiagnoses(diagnosed: readonly Diagnosed[]): Statement {
-  return {
-    name: "insert diagnoses",
-    text: `insert into refused_requests (merchant_id, request_id, diagnosis, refused_at, subject, signature_base)
-select *
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::text[], $6::text[])
-on conflict do nothing`,
-    values: [
-      diagnosed.map(({ merchantId }) => uuidOf(merchantId)),
-      diagnosed.map(({ requestId }) => uuidOf(requestId)),
-      diagnosed.map(({ diagnosis }) => diagnosis),
-      diagnosed.map(({ refusedAt }) => sqlTime(refusedAt)),
-      diagnosed.map(({ subject }) => subject ?? null),
-      diagnosed.map(({ base }) => base ?? null),
-    ],
-  };
-}
+export const insertDiagnoses = bulkInsert<Diagnosed>(
+  "refused_requests",
+  {
+    merchant_id: ["uuid", ({ merchantId }) => uuidOf(merchantId)],
+    request_id: ["uuid", ({ requestId }) => uuidOf(requestId)],
+    diagnosis: ["text", ({ diagnosis }) => diagnosis],
+    refused_at: ["timestamptz", ({ refusedAt }) => refusedAt],
+    subject: ["text", ({ subject }) => subject],
+    signature_base: ["text", ({ base }) => base],
+  },
+  "on conflict do nothing",
+);
 
 /**
  * Deletes all but the newest rows of these merchants. Diagnoses that anybody who knows a client_id can cause are deleted first, so that a

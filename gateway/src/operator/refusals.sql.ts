@@ -3,6 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
+import { bulkInsert } from "../store/table.ts";
 
 /** In this order: no token, an unknown token, an ended token, and a role that is too low. */
 export const refusalReasons = ["missing", "wrong", "ended", "role"] as const;
@@ -20,21 +21,15 @@ export interface Refusal {
   count: number;
 }
 
-export function insertRefusals(refusals: readonly Refusal[]): Statement {
-  return {
-    text: `insert into operator_refusals (refusal_id, first_at, last_at, reason, actor, address, count)
-select * from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::integer[])`,
-    values: [
-      refusals.map(({ refusalId }) => uuidOf(refusalId)),
-      refusals.map(({ firstAt }) => sqlTime(firstAt)),
-      refusals.map(({ lastAt }) => sqlTime(lastAt)),
-      refusals.map(({ reason }) => reason),
-      refusals.map(({ actor }) => actor ?? null),
-      refusals.map(({ address }) => address ?? null),
-      refusals.map(({ count }) => count),
-    ],
-  };
-}
+export const insertRefusals = bulkInsert<Refusal>("operator_refusals", {
+  refusal_id: ["uuid", ({ refusalId }) => uuidOf(refusalId)],
+  first_at: ["timestamptz", ({ firstAt }) => firstAt],
+  last_at: ["timestamptz", ({ lastAt }) => lastAt],
+  reason: ["text", ({ reason }) => reason],
+  actor: ["text", ({ actor }) => actor],
+  address: ["text", ({ address }) => address],
+  count: ["integer", ({ count }) => count],
+});
 
 /** At most `count` rejections before `after`, newest first. */
 export function selectRefusals(after: string | undefined, count: number): Statement {

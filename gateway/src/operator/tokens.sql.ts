@@ -2,6 +2,7 @@
 import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface TokenTerms {
@@ -119,22 +120,18 @@ limit $2::integer)`,
 }
 
 /** Keeps the later use of each token. The rows are sorted by token, so that two processes cannot deadlock. */
-export function recordTokenUses(uses: readonly { tokenId: string; at: Micros; address: string }[]): Statement {
-  return {
-    text: `insert into operator_token_uses as u (token_id, used_at, address)
-select *
-from unnest($1::uuid[], $2::timestamptz[], $3::text[]) as v(token_id, used_at, address)
-order by v.token_id
+export const recordTokenUses = bulkInsert<{ tokenId: string; at: Micros; address: string }>(
+  "operator_token_uses",
+  {
+    token_id: ["uuid", ({ tokenId }) => uuidOf(tokenId)],
+    used_at: ["timestamptz", ({ at }) => at],
+    address: ["text", ({ address }) => address],
+  },
+  `order by v.token_id
 on conflict (token_id) do update
 set used_at = excluded.used_at, address = excluded.address
-where u.used_at < excluded.used_at`,
-    values: [
-      uses.map(({ tokenId }) => uuidOf(tokenId)),
-      uses.map(({ at }) => sqlTime(at)),
-      uses.map(({ address }) => address),
-    ],
-  };
-}
+where operator_token_uses.used_at < excluded.used_at`,
+);
 
 const timeOrNone = (value: unknown): Micros | undefined => (value as Micros | null) ?? undefined;
 

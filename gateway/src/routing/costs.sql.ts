@@ -1,8 +1,9 @@
 // All SQL of acquirers' charges, as the operator states them.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import type { FeeRule, Minor } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 
 export interface AcquirerCost {
   gatewayCode: string;
@@ -46,24 +47,14 @@ export function deleteCosts(gatewayCode: string): Statement {
   return { text: "delete from acquirer_costs where gateway_code = $1::text", values: [gatewayCode] };
 }
 
-export function insertCosts(gatewayCode: string, costs: readonly StatedCost[], by: string, now: Micros): Statement {
-  return {
-    text: `insert into acquirer_costs (
-  gateway_code, method, currency, basis_points, flat_minor, minimum_minor, maximum_minor, set_at, set_by
-)
-select $1::text, v.method::payment_method, v.currency, v.basis_points, v.flat_minor, v.minimum_minor, v.maximum_minor, $2::timestamptz, $3::text
-from unnest($4::text[], $5::text[], $6::integer[], $7::bigint[], $8::bigint[], $9::bigint[])
-  as v(method, currency, basis_points, flat_minor, minimum_minor, maximum_minor)`,
-    values: [
-      gatewayCode,
-      sqlTime(now),
-      by,
-      costs.map(({ method }) => method),
-      costs.map(({ currency }) => currency),
-      costs.map(({ rule }) => rule.basisPoints),
-      costs.map(({ rule }) => rule.flatMinor),
-      costs.map(({ rule }) => rule.minimumMinor ?? null),
-      costs.map(({ rule }) => rule.maximumMinor ?? null),
-    ],
-  };
-}
+export const insertCosts = bulkInsert<AcquirerCost>("acquirer_costs", {
+  gateway_code: ["text", ({ gatewayCode }) => gatewayCode],
+  method: ["payment_method", ({ method }) => method],
+  currency: ["text", ({ currency }) => currency],
+  basis_points: ["integer", ({ rule }) => rule.basisPoints],
+  flat_minor: ["bigint", ({ rule }) => rule.flatMinor],
+  minimum_minor: ["bigint", ({ rule }) => rule.minimumMinor],
+  maximum_minor: ["bigint", ({ rule }) => rule.maximumMinor],
+  set_at: ["timestamptz", ({ setAt }) => setAt],
+  set_by: ["text", ({ setBy }) => setBy],
+});

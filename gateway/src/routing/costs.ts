@@ -22,11 +22,12 @@ export class AcquirerCosts {
   }
 
   /** Replaces all stated costs of an acquirer. The lock of `nextEpoch` makes simultaneous calls follow each other. */
-  async put(gatewayCode: string, costs: readonly StatedCost[], by: string): Promise<AcquirerCost[]> {
+  async put(gatewayCode: string, costs: readonly StatedCost[], setBy: string): Promise<AcquirerCost[]> {
     return this.database.transaction(async (query) => {
       await nextEpoch(query);
       await query(deleteCosts(gatewayCode));
-      if (costs.length > 0) await query(insertCosts(gatewayCode, costs, by, this.clock.now()));
+      const setAt = this.clock.now();
+      if (costs.length > 0) await query(insertCosts(costs.map((cost) => ({ ...cost, gatewayCode, setAt, setBy }))));
       return (await query(selectCosts(gatewayCode))).map(costOfRow);
     });
   }

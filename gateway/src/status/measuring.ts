@@ -126,7 +126,8 @@ export class Measuring {
     for (;;) {
       const due = this.minutes.due(WRITE_MAX);
       if (due.length === 0) return;
-      if (!(await this.trying("minutes were not written", putMinutes(this.processId, due)))) return;
+      const rows = due.map((minute) => ({ ...minute, processId: this.processId }));
+      if (!(await this.trying("minutes were not written", putMinutes(rows)))) return;
       this.minutes.written(due);
       if (due.every(({ minute }) => minute >= minuteOf(this.now()) - MINUTE)) return; // counts added meanwhile wait for the next write
     }

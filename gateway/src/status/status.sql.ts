@@ -3,6 +3,7 @@ import { type Micros, DAY, MINUTE, SECOND, sqlTime } from "../ground/clock.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP, deleteOldest } from "../store/retention.ts";
+import { bulkInsert } from "../store/table.ts";
 import { type Component, components, kindOf } from "./components.ts";
 import { type MeasuredMinute } from "./minutes.ts";
 import { type Counts, type DayMinutes, thresholds } from "./states.ts";
@@ -14,25 +15,20 @@ const MINUTES_KEPT_SECONDS = 3 * 86_400;
 const COUNTED_SECONDS = 50;
 
 /** Writes the minutes of one process, replacing earlier values of them, so that repeating the statement changes nothing. */
-export function putMinutes(processId: string, rows: readonly MeasuredMinute[]): Statement {
-  return {
-    name: "put status minutes",
-    text: `insert into status_minutes as m (minute, component, process_id, good, slow, bad)
-select v.minute, v.component, $1::uuid, v.good, v.slow, v.bad
-from unnest($2::timestamptz[], $3::text[], $4::integer[], $5::integer[], $6::integer[]) as v(minute, component, good, slow, bad)
-order by v.minute, v.component
+export const putMinutes = bulkInsert<MeasuredMinute & { processId: string }>(
+  "status_minutes",
+  {
+    minute: ["timestamptz", ({ minute }) => minute],
+    component: ["text", ({ component }) => component],
+    process_id: ["uuid", ({ processId }) => processId],
+    good: ["integer", ({ good }) => good],
+    slow: ["integer", ({ slow }) => slow],
+    bad: ["integer", ({ bad }) => bad],
+  },
+  `order by v.minute, v.component
 on conflict (minute, component, process_id) do update
 set good = excluded.good, slow = excluded.slow, bad = excluded.bad`,
-    values: [
-      processId,
-      rows.map(({ minute }) => sqlTime(minute)),
-      rows.map(({ component }) => component),
-      rows.map(({ good }) => good),
-      rows.map(({ slow }) => slow),
-      rows.map(({ bad }) => bad),
-    ],
-  };
-}
+);
 
 /** Counts as a query returns them. */
 export interface CountsRow extends Row {

@@ -89,10 +89,14 @@ cross join lateral (
   return (keys) => ({ name, text, values: arraysOf(key, keys) });
 }
 
-/** Builds an `insert into … select … from unnest(…)`: one statement for any number of rows. */
-export function bulkInsert<Value>(table: string, columns: Columns<Value>): (values: readonly Value[]) => Statement {
+/** Builds an `insert into … select … from unnest(…)`: one statement for any number of rows. `rest` is what follows, with the rows as `v`. */
+export function bulkInsert<Value>(
+  table: string,
+  columns: Columns<Value>,
+  rest = "",
+): (values: readonly Value[]) => Statement {
   const text = `insert into ${table} (${Object.keys(columns).join(", ")})
-${rowsOf(columns)}`;
+${rowsOf(columns)}${rest && `\n${rest}`}`;
   const name = nameOf(`insert ${table}`, text);
   return (values) => ({ name, text, values: arraysOf(columns, values) });
 }
