@@ -4,6 +4,7 @@ import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 import {
   APPROVAL_HOURS,
   type ApprovalAction,
@@ -130,42 +131,34 @@ interface NewApproval extends Pick<Approval, "uuid" | "action" | "request" | "le
   policyVersion: number;
 }
 
-/** Gives no row when the same change already waits, or when its idempotency key belongs to another approval. */
-export function insertApproval(one: NewApproval): Statement {
-  const { request, foreseen, askedBy } = one;
-  const { book, paymentReference, amount } = foreseen;
-  return {
-    text: `insert into operator_approvals (approval_id, action, operation, method, path, body, body_digest, request_key, summary, merchant_id,
-  environment, payment_id, amount_minor, currency, least_role, policy_version, request_id, asked_kind, asked_id, asked_by, asked_role)
-values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::bytea, $8::text, $9::text, $10::uuid,
-  $11::text::environment, $12::uuid, $13::bigint, $14::text, $15::text, $16::integer, $17::uuid, $18::text, $19::text, $20::text, $21::text)
-on conflict do nothing
-returning approval_id`,
-    values: [
-      uuidOf(one.uuid),
-      one.action,
-      request.operation,
-      request.method,
-      request.path,
-      request.body,
-      request.digest,
-      request.key ?? null,
-      keptSummary(foreseen),
-      uuidOrNull(book?.merchantId),
-      book?.environment ?? null,
-      uuidOrNull(paymentReference),
-      amount?.amountMinor ?? null,
-      amount?.currency ?? null,
-      one.leastRole,
-      one.policyVersion,
-      uuidOf(one.requestId),
-      askedBy.kind,
-      askedBy.id,
-      askedBy.name,
-      askedBy.role,
-    ],
-  };
-}
+/** Gives no row of a change when the same one already waits, or when its idempotency key belongs to another approval. */
+export const insertApprovals = bulkInsert<NewApproval>(
+  "operator_approvals",
+  {
+    approval_id: ["uuid", ({ uuid }) => uuidOf(uuid)],
+    action: ["text", ({ action }) => action],
+    operation: ["text", ({ request }) => request.operation],
+    method: ["text", ({ request }) => request.method],
+    path: ["text", ({ request }) => request.path],
+    body: ["bytea", ({ request }) => request.body],
+    body_digest: ["bytea", ({ request }) => request.digest],
+    request_key: ["text", ({ request }) => request.key],
+    summary: ["text", ({ foreseen }) => keptSummary(foreseen)],
+    merchant_id: ["uuid", ({ foreseen }) => uuidOrNull(foreseen.book?.merchantId)],
+    environment: ["environment", ({ foreseen }) => foreseen.book?.environment],
+    payment_id: ["uuid", ({ foreseen }) => uuidOrNull(foreseen.paymentReference)],
+    amount_minor: ["bigint", ({ foreseen }) => foreseen.amount?.amountMinor],
+    currency: ["text", ({ foreseen }) => foreseen.amount?.currency],
+    least_role: ["text", ({ leastRole }) => leastRole],
+    policy_version: ["integer", ({ policyVersion }) => policyVersion],
+    request_id: ["uuid", ({ requestId }) => uuidOf(requestId)],
+    asked_kind: ["text", ({ askedBy }) => askedBy.kind],
+    asked_id: ["text", ({ askedBy }) => askedBy.id],
+    asked_by: ["text", ({ askedBy }) => askedBy.name],
+    asked_role: ["text", ({ askedBy }) => askedBy.role],
+  },
+  "on conflict do nothing\nreturning approval_id",
+);
 
 /** Expires at most `limit` approvals that waited longer than APPROVAL_HOURS. */
 export function expireApprovals(limit: number): Statement {

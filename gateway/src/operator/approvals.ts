@@ -29,7 +29,7 @@ import {
   closeApproval,
   countWaiting,
   expireApprovals,
-  insertApproval,
+  insertApprovals,
   insertPolicy,
   policyOfRow,
   selectApproval,
@@ -119,9 +119,8 @@ export class Approvals {
     const uuid = newId("approval", clock.now());
     const { action } = endpoint.approval;
     const request = { ...sent, operation: endpoint.operationId, digest: sha256(sent.body) };
-    const made = await database.query(
-      insertApproval({ uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy }),
-    );
+    const asked = { uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy };
+    const made = await database.query(insertApprovals([asked]));
     if (made.length > 0) return reply(202, { approval: approvalView(await this.required(uuid)) });
     const other = await this.same(sent); // a concurrent request stored the approval
     if (!other) throw new Fault("SERVICE_UNAVAILABLE");
