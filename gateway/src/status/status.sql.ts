@@ -170,9 +170,7 @@ export function countBooksByDeliveryDelay(realNow: Micros): Statement {
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending' and d.attempts = 0`;
   return {
     name: "books by delivery delay",
-    text: `select count(*) filter (where late_by is null or late_by < $2::interval) + (count(*) = 0)::integer as good,
-  count(*) filter (where late_by >= $2::interval and late_by < $3::interval) as slow,
-  count(*) filter (where late_by >= $3::interval) as bad
+    text: `select ${countedByDelay}
 from (
   select max(h.late_by) as late_by
   from ${booksWith("deliveries", "t.state = 'pending'")}
@@ -214,9 +212,7 @@ const UNPAID_GRACE: Micros = DAY;
 export function countBooksBySettlementDelay(realNow: Micros): Statement {
   return {
     name: "books by settlement delay",
-    text: `select count(*) filter (where late_by is null or late_by < $2::interval) + (count(*) = 0)::integer as good,
-  count(*) filter (where late_by >= $2::interval and late_by < $3::interval) as slow,
-  count(*) filter (where late_by >= $3::interval) as bad
+    text: `select ${countedByDelay}
 from (
   select greatest(
     $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - c.next_run_at,
@@ -237,6 +233,11 @@ from (
     values: [sqlTime(realNow), seconds(UNSETTLED_SLOW), seconds(UNSETTLED_BAD), seconds(UNPAID_GRACE)],
   };
 }
+
+/** Rows by their `late_by`, slow from $2 on and bad from $3 on. `good` is 1 when there is no row. */
+const countedByDelay = `count(*) filter (where late_by is null or late_by < $2::interval) + (count(*) = 0)::integer as good,
+  count(*) filter (where late_by >= $2::interval and late_by < $3::interval) as slow,
+  count(*) filter (where late_by >= $3::interval) as bad`;
 
 const seconds = (span: Micros): string => `${span / SECOND} seconds`;
 
