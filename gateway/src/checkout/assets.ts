@@ -1,6 +1,5 @@
 // Serves the stylesheet and the script of payers' pages, and a stylesheet for each merchant's colour, so that pages need no inline style or script.
 import type { FastifyInstance } from "fastify";
-import { Fault } from "../ground/fault.ts";
 import { FOR_GOOD, SCRIPT_TYPE, STYLE_TYPE, readAsset, sendAsset } from "../http/page-assets.ts";
 
 const style = readAsset(new URL("browser/checkout.css", import.meta.url), STYLE_TYPE);
@@ -30,8 +29,6 @@ export function openCheckoutAssets(server: FastifyInstance): void {
       const rule = `:root{--brand:#${colour};--on-brand:${inkOn(`#${colour}`)}}`;
       return reply.headers({ ...FOR_GOOD, "content-type": STYLE_TYPE }).send(rule);
     }
-    const asset = [style, script].find((one) => one.name === name);
-    if (!asset) throw new Fault("ROUTE_NOT_FOUND");
-    return sendAsset(reply, asset);
+    return sendAsset(reply, [style, script], name);
   });
 }

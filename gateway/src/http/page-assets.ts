@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyReply } from "fastify";
+import { Fault } from "../ground/fault.ts";
 import { accepts } from "./accepted-encoding.ts";
 
 interface PageAsset {
@@ -24,8 +25,11 @@ export function readAsset(file: URL, type: string): PageAsset {
 
 export const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff" };
 
-/** Sends an asset in the best encoding that the client accepts. */
-export function sendAsset(reply: FastifyReply, { type, encoded }: PageAsset): FastifyReply {
+/** Sends the asset of this name in the best encoding that the client accepts. Throws ROUTE_NOT_FOUND when none has it. */
+export function sendAsset(reply: FastifyReply, assets: readonly PageAsset[], name: string): FastifyReply {
+  const asset = assets.find((one) => one.name === name);
+  if (!asset) throw new Fault("ROUTE_NOT_FOUND");
+  const { type, encoded } = asset;
   const encoding = (["br", "gzip"] as const).find((one) => accepts(reply.request, one));
   if (encoding) reply.header("content-encoding", encoding);
   return reply

@@ -1,6 +1,5 @@
 // The style and the script of the status page.
 import type { FastifyInstance } from "fastify";
-import { Fault } from "../ground/fault.ts";
 import { SCRIPT_TYPE, STYLE_TYPE, readAsset, sendAsset } from "../http/page-assets.ts";
 
 const style = readAsset(new URL("browser/status.css", import.meta.url), STYLE_TYPE);
@@ -12,9 +11,7 @@ export const SCRIPT_PATH = `${BELOW}/${script.name}`;
 
 export function openStatusAssets(server: FastifyInstance): void {
   server.get(`${BELOW}/:name`, (request, reply) => {
-    const { name } = request.params as { name?: string };
-    const asset = [style, script].find((one) => one.name === name);
-    if (!asset) throw new Fault("ROUTE_NOT_FOUND");
-    return sendAsset(reply, asset);
+    const { name = "" } = request.params as { name?: string };
+    return sendAsset(reply, [style, script], name);
   });
 }
