@@ -22,8 +22,11 @@ interface CallOptions {
   skew?: number;
 }
 
-/** Varies timestamps within a process, so that equal bodies do not give equal signatures. */
+/** Timestamps of a process vary by so many seconds, so that equal bodies do not give equal signatures. */
+const SPREAD = 200;
 let spread = 0;
+/** What this process has signed lately: after some seconds the spread may come back to a timestamp that an equal body has had. */
+const signed = new Set<string>();
 
 export class Client {
   readonly credentials: Credentials;
@@ -42,12 +45,23 @@ export class Client {
 
   /** The authentication headers of a request made now. */
   headers(body: string | Buffer, skew = 0): Record<string, string> {
-    spread = (spread + 1) % 200;
-    const timestamp = String(Math.floor(Date.now() / 1000) + skew + (skew === 0 ? spread - 100 : 0));
+    const now = Math.floor(Date.now() / 1000) + skew;
+    let timestamp = String(now);
+    let signature = this.sign(timestamp, body);
+    if (skew === 0) {
+      if (signed.size > 100_000) signed.clear();
+      for (let tries = 0; tries < SPREAD; tries++) {
+        spread = (spread + 1) % SPREAD;
+        timestamp = String(now + spread - SPREAD / 2);
+        signature = this.sign(timestamp, body);
+        if (!signed.has(signature)) break;
+      }
+      signed.add(signature);
+    }
     return {
       authorization: `Bearer ${this.credentials.client_id}`,
       "x-timestamp": timestamp,
-      "x-signature": this.sign(timestamp, body),
+      "x-signature": signature,
     };
   }
 
