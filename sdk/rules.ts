@@ -68,7 +68,7 @@ const problems: [part: string, problem: string, pattern?: string][] = [
     "must be an https address",
     String.raw`^(https://[^/?#]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)([/?#].*)?$`,
   ],
-  ["^[A-Z]{3}$", "must be a code of ISO 4217"],
+  ["^[A-Z]{3}$", "must be a code of ISO 4217, in upper case"],
   ["^(19[7-9]", "must be a date or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
 ];
 

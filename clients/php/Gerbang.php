@@ -347,7 +347,7 @@ final class Rules
         return function (string $field, mixed $value): void {
             self::string()($field, $value);
             if (!preg_match('/^[A-Z]{3}$/D', $value)) {
-                throw new GerbangException('CURRENCY_NOT_SUPPORTED', 'This currency is not enabled for the merchant.', 422);
+                throw new GerbangException('CURRENCY_NOT_SUPPORTED', "$field: must be a code of ISO 4217, in upper case", 422);
             }
         };
     }

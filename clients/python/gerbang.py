@@ -341,7 +341,7 @@ def _amount(field: str, value: Any) -> None:
 def _currency(field: str, value: Any) -> None:
     _string(field, value)
     if not re.fullmatch("[A-Z]{3}", value):
-        raise GerbangError("CURRENCY_NOT_SUPPORTED", "This currency is not enabled for the merchant.", status=422)
+        raise GerbangError("CURRENCY_NOT_SUPPORTED", f"{field}: must be a code of ISO 4217, in upper case", status=422)
 
 
 def _one_of(*values: str) -> Rule:

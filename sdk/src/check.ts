@@ -15,12 +15,9 @@ export function checkBody(name: BodyName, body: unknown): void {
     const message = `${field} must be a positive integer within the limit for one transaction.`;
     throw new GerbangError({ code: "INVALID_AMOUNT", message, details });
   }
-  if (field === "currency" && typeof finding.value === "string")
-    throw new GerbangError({
-      code: "CURRENCY_NOT_SUPPORTED",
-      message: "This currency is not enabled for the merchant.",
-    });
   const message = /^(The|Unknown) /.test(problem) ? problem : `${field}: ${problem}`;
+  if (field === "currency" && typeof finding.value === "string")
+    throw new GerbangError({ code: "CURRENCY_NOT_SUPPORTED", message });
   throw new GerbangError({ code: "VALIDATION_ERROR", message, details });
 }
 

@@ -85,6 +85,7 @@ const decided: ReadonlyMap<string, "paid" | "failed"> = new Map([
   ["auto_success", "paid"],
   ["decline", "failed"],
 ]);
+export const scenarios: readonly string[] = [...asked, ...decided.keys()];
 /** Delay after which the simulator has decided. */
 const DECISION_MS = 1_000;
 /** Duration of a call in the scenario `slow`. */

@@ -16,7 +16,7 @@ export function judgeCreation(
   input: Record<string, unknown>,
   judged: Judged<CreateLink>,
 ): CreateLink {
-  const { found, isEnabled, maximum, isSoundUpTo } = creationLimits(call, createLinkRules, input, judged);
+  const { found, currencyFault, maximum, isSoundUpTo } = creationLimits(call, createLinkRules, input, judged);
   const { settings } = call.merchant;
   const { currency, amount_minor: fixed, minimum_minor: least, payment_methods: methods } = input;
   for (const field of ["amount_minor", "minimum_minor", "maximum_minor"]) {
@@ -29,7 +29,7 @@ export function judgeCreation(
     if (BigInt(value as number) > maximum || BigInt(value as number) < minimum)
       throw invalidAmount(value, maximum, minimum, field);
   }
-  if (isSoundUpTo("currency") && !isEnabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
+  if (isSoundUpTo("currency") && currencyFault) throw currencyFault;
   if (isSoundUpTo("payment_methods") && Array.isArray(methods)) {
     // In a closed environment a missing acquirer means a missing route and not a missing method, as for payments.
     const active: readonly unknown[] = parts.isOpen(call.book.environment)

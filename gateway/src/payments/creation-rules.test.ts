@@ -5,6 +5,7 @@ import { aCreation } from "../../test/creations.ts";
 import { settingsIn } from "../../test/currencies.ts";
 import { merchantWith } from "../../test/given.ts";
 import { aRouter, anAcquirer, takes } from "../../test/routing.ts";
+import { scenarios } from "../acquirers/simulated.ts";
 import { Fault, type FaultCode } from "../ground/fault.ts";
 import type { Call } from "../http/endpoint.ts";
 import { judgeBody } from "../http/fields.ts";
@@ -14,25 +15,30 @@ import { judgeCreation } from "./creation-rules.ts";
 import { createPaymentRules } from "./payments.schema.ts";
 import { amountFault } from "./route-selection.ts";
 
-/** "accepted", or the code with the field it blames. */
-function judged(
+function refusal(
   input: Record<string, unknown>,
   settings: Partial<MerchantSettings> = {},
   environment: Environment = "sandbox",
   router = aRouter(),
-): string {
+): Fault | undefined {
   const merchant = merchantWith(settings);
   const call = { merchant, book: { merchantId: merchant.merchantId, environment } } as Call;
   try {
     // No address is checked here.
     const parts = { ...router, checkCallbackUrl: (url: string) => Promise.resolve(url) };
     void judgeCreation(parts, call, input, judgeBody(createPaymentRules, input));
-    return "accepted";
+    return undefined;
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    const field = error.extras.details?.field;
-    return [error.code, error.code === "VALIDATION_ERROR" && field].filter(Boolean).join(" ");
+    if (error instanceof Fault) return error;
+    throw error;
   }
+}
+
+/** "accepted", or the code with the field it blames. */
+function judged(...asked: Parameters<typeof refusal>): string {
+  const fault = refusal(...asked);
+  const field = fault?.code === "VALIDATION_ERROR" && fault.extras.details?.field;
+  return fault ? [fault.code, field].filter(Boolean).join(" ") : "accepted";
 }
 
 const on = { enabled: true };
@@ -138,6 +144,32 @@ test("an amount that no acquirer takes is refused before the fields after it, wi
   expect(details(999n, 5_000n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 5_000 });
   expect(details(1_050n)).toMatchObject({ multiple_of_minor: 100 });
   expect(details(1_100n)).toBeUndefined();
+});
+
+test("the sandbox refuses a scenario that does not exist, and names those that do; production has none", () => {
+  const named = (scenario: string) => ({ ...aCreation(), metadata: { "sandbox.scenario": scenario } });
+  for (const scenario of scenarios) expect(judged(named(scenario))).toBe("accepted");
+  for (const wrong of ["gatway_error", "Decline", "", "constructor"]) {
+    expect(judged(named(wrong))).toBe("VALIDATION_ERROR metadata.sandbox.scenario");
+    expect(judged(named(wrong), {}, "production", aRouter({}, false))).toBe("accepted");
+  }
+  expect(judged({ ...named("x"), expires_in: 59 })).toBe("VALIDATION_ERROR expires_in");
+  expect(judged({ ...named("x"), return_url: "x" })).toBe("VALIDATION_ERROR return_url");
+  expect(judged({ ...named("x"), surprise: true })).toBe("VALIDATION_ERROR metadata.sandbox.scenario");
+  const bad = [null, 5, [], { "sandbox.scenario": 5 }];
+  for (const metadata of bad) expect(judged({ ...aCreation(), metadata })).not.toContain("scenario: ");
+  expect(refusal(named("gatway_error"))?.message).toBe(
+    `metadata.sandbox.scenario: must be one of ${scenarios.join(", ")}.`,
+  );
+});
+
+test("a currency that is not enabled is told apart from what is no code", () => {
+  expect(refusal({ ...aCreation(), currency: "idr" })?.message).toBe(
+    "currency: must be a code of ISO 4217, in upper case",
+  );
+  expect(refusal({ ...aCreation(), currency: "USD" })?.message).toBe(
+    "This currency is not enabled for you. Enabled: IDR.",
+  );
 });
 
 /** Fields in the order of the interface's table, each with a value that breaks a rule and what that is answered with. */
