@@ -12,7 +12,7 @@ import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { isRunning } from "../payments/payment.ts";
 import { type Dispute, outcomes } from "./dispute.ts";
-import { expireDispute, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
+import { contestedMinor, expireDispute, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
 import { disputeSchema, openDisputeSchema, resolveDisputeSchema, resolvedExamples } from "./disputes.schema.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
@@ -69,6 +69,10 @@ describe("opening", () => {
     const outcome = given({ rows: [row(payments, payment)] }).when(open(payment));
     if (disputeStatus === "won" || disputeStatus === "withdrawn") expect(outcome.answer.status).toBe("needs_response");
     else outcome.refuses("PAYMENT_NOT_REFUNDABLE");
+  });
+
+  test("and a payment that cannot be contested is told so, not that it cannot be refunded", () => {
+    expect(() => contestedMinor({ ...paid, disputeStatus: "lost" }, {})).toThrow(/can be contested/);
   });
 
   test.each([

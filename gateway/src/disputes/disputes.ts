@@ -48,10 +48,14 @@ export function openDispute(
   });
 }
 
+const NOT_CONTESTABLE =
+  "Only a paid payment of which something is not refunded can be contested, while no dispute over it runs or was lost.";
+
 /** The amount of a payment that is contested. Throws PAYMENT_NOT_REFUNDABLE, INVALID_AMOUNT. */
 export function contestedMinor(payment: Payment, { amount_minor: part }: { amount_minor?: number | undefined }): Minor {
   const contestable = contestableMinor(payment);
-  if (!isContestable(payment) || contestable === 0n) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+  if (!isContestable(payment) || contestable === 0n)
+    throw new Fault("PAYMENT_NOT_REFUNDABLE", { message: NOT_CONTESTABLE });
   const amountMinor = part === undefined ? contestable : BigInt(part);
   if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(part, contestable);
   return amountMinor;
