@@ -242,7 +242,7 @@ print(GerbangError("NEW_CODE", "").advice)`;
       [...new Set(schemas.flatMap((name) => Object.keys(contract.components.schemas[name]?.properties ?? {})))].sort();
     expect(JSON.parse(named)).toEqual([
       fieldsOf("Payment", "CreatedPayment", "CanceledPayment", "PaymentEventData"),
-      fieldsOf("Refund", "CreatedRefund"),
+      fieldsOf("Refund", "CreatedRefund", "RefundEventData"),
     ]);
   });
   testWholeness(join(folder, "gerbang.py"), join(folder, "README.md"), (code) =>

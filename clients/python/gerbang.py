@@ -63,7 +63,7 @@ _Hmac = hmac.HMAC
 
 
 class Payment(TypedDict, total=False):
-    """A payment; `instructions` and `checkout_url` say how the payer pays."""
+    """A payment; `instructions` and `checkout_url` say how the payer pays. `sample` is in an event that was triggered by hand."""
 
     reference: str
     status: str
@@ -92,6 +92,7 @@ class Payment(TypedDict, total=False):
     paid_at: str
     canceled_at: str
     reason: Optional[str]
+    sample: bool
 
 
 class Refund(TypedDict, total=False):
@@ -110,6 +111,7 @@ class Refund(TypedDict, total=False):
     created_at: str
     completed_at: Optional[str]
     settlement_uuid: Optional[str]
+    sample: bool
 
 
 class Event(TypedDict, total=False):

@@ -9,6 +9,8 @@ import { parseWireTime, systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
 import { DEFAULT_CURRENCY } from "./ground/money.ts";
+import { webhookSecret } from "./merchants/directory.ts";
+import { deliveryHeaders } from "./webhooks/sender.ts";
 
 const { contract, operatorContract, portalContract } = createApp({
   config: readConfig({}),
@@ -53,6 +55,46 @@ test("the commands that CONTRIBUTING gives for the contracts write exactly the c
 test("it says of a replay that a refusal keeps its status, as idempotency/ does", () => {
   const { info } = merchant.document as { info: { description: string } };
   expect(info.description.replaceAll("\n", " ")).toContain("a success with 200, a refusal with its own status");
+});
+
+test("it tells of every header of a delivery, and that a sample says so", () => {
+  const service = { prefix: "X-SVC-", serviceName: "gerbang", secrets: [webhookSecret("whsec_c2VjcmV0")] as const };
+  const event = { eventId: "evt_1", type: "payment.created", body: "{}" };
+  const sent = deliveryHeaders({ ...service, ...event, attempt: 1, timestamp: 1 });
+  const { webhooks } = merchant.document as { webhooks: Record<string, { post: { parameters: object[] } }> };
+  const told = webhooks["payment.created"]?.post.parameters.map((one) => merchant.resolve(one).name);
+  expect(told).toEqual(Object.keys(sent).filter((name) => !["content-type", "user-agent"].includes(name)));
+  for (const kind of ["Payment", "Refund", "Settlement", "Dispute"])
+    expect(merchant.resolve({ $ref: `#/components/schemas/${kind}EventData` })).toHaveProperty(
+      "properties.sample.const",
+      true,
+    );
+});
+
+test("it tells of the header of a replay with each refusal that is stored, of a write alone", () => {
+  for (const [check, key] of [
+    [merchant, "/v1/refunds"],
+    [contracts.operator, "/ops/v1/payments/{reference}/refunds"],
+  ] as const) {
+    const { operation } =
+      check.operations.find(({ path, method }) => path === key && method === "post") ?? expect.unreachable(key);
+    const replays = Object.entries(operation.responses).filter(([, answer]) =>
+      Object.hasOwn(check.resolve(answer).headers as object, "X-Idempotent-Replay"),
+    );
+    expect(replays.map(([status]) => status)).toEqual(expect.arrayContaining(["403", "404", "409", "422"]));
+    expect(replays.map(([status]) => status)).not.toContain("401");
+  }
+  for (const { method, operation } of merchant.operations.filter(({ method }) => method === "get"))
+    expect(
+      JSON.stringify([method, Object.values(operation.responses).map((one) => merchant.resolve(one))]),
+    ).not.toContain("Replay");
+});
+
+test("a file that is too large is told its own limits, not those of other bodies", () => {
+  const { operation } =
+    contracts.portal.operations.find(({ operation: { operationId } }) => operationId === "addEvidenceFile") ??
+    expect.unreachable("no upload");
+  expect(operation.responses[413]?.description).toContain("10 MiB at most");
 });
 
 test("it is OpenAPI 3.1 with every path of the interface that is built", () => {

@@ -65,7 +65,8 @@ good once, within 300 seconds. HTTP Message Signatures (RFC 9421, HMAC-SHA256) a
 **Idempotency.** Every write carries an \`Idempotency-Key\`: one for one intent, the same on each retry. A repeated request gets the
 stored answer with \`X-Idempotent-Replay: true\`: a success with 200, a refusal with its own status.
 
-**Errors.** Every call may also be answered 408 or 431 with \`MALFORMED_REQUEST\`: it did not arrive in time, or its headers are too large.
+**Errors.** Every call may also be answered 408 or 431 with \`MALFORMED_REQUEST\`: it did not arrive in time, or its headers are too large;
+and 413 with \`PAYLOAD_TOO_LARGE\`, a read too: its body has more than 262,144 bytes.
 A path that is not here is answered 404 with \`ROUTE_NOT_FOUND\`, another method 405 with \`METHOD_NOT_ALLOWED\` and the header \`Allow\`.
 
 **Growth.** Answers and events may gain fields, and lists of values may gain members: ignore what you do not know. Requests may not carry
@@ -199,32 +200,34 @@ function healthOperation(document: Document, { health }: MerchantDocumentParts):
 
 function webhooksOf(document: Document, { webhooks, headerPrefix }: MerchantDocumentParts): Json {
   const { components } = document;
-  const header = (name: string, said: string, schema: Json): Json =>
-    components.keep("parameters", `Webhook${name.replaceAll("-", "")}`, {
-      name: headerPrefix + name,
-      in: "header",
-      required: true,
-      description: said,
-      schema,
-    });
+  const header = (id: string, name: string, said: string, schema: Json): Json =>
+    components.keep("parameters", id, { name, in: "header", required: true, description: said, schema });
+  const own = (name: string, said: string, schema: Json): Json =>
+    header(`Webhook${name.replaceAll("-", "")}`, headerPrefix + name, said, schema);
+  const event: Json = { type: "string", examples: [exampleIds.event] };
+  const seconds: Json = { type: "integer", format: "int64", examples: [1_795_317_240] };
   const parameters = [
-    header("Event-Id", "The same on every retry: deduplicate on it.", { type: "string", examples: [exampleIds.event] }),
-    header("Event-Type", "Equal to `type` in the body.", { type: "string", examples: ["payment.succeeded"] }),
-    header("Timestamp", "Unix seconds when this attempt was formed.", {
-      type: "integer",
-      format: "int64",
-      examples: [1_795_317_240],
-    }),
-    header("Signature", "Hex HMAC-SHA256 with the webhook secret over timestamp + '.' + raw body.", {
+    own("Event-Id", "The same on every retry: deduplicate on it.", event),
+    own("Event-Type", "Equal to `type` in the body.", { type: "string", examples: ["payment.succeeded"] }),
+    own("Timestamp", "Unix seconds when this attempt was formed.", seconds),
+    own("Signature", "Hex HMAC-SHA256 with the webhook secret over timestamp + '.' + raw body.", {
       type: "string",
       examples: [exampleSignature],
     }),
-    header("Delivery-Attempt", "1 for the first attempt.", {
+    own("Delivery-Attempt", "1 for the first attempt.", {
       type: "integer",
       format: "int32",
       minimum: 1,
       examples: [1],
     }),
+    header("StandardWebhookId", "webhook-id", "For libraries of Standard Webhooks: the event's id.", event),
+    header("StandardWebhookTimestamp", "webhook-timestamp", "For them: the same timestamp.", seconds),
+    header(
+      "StandardWebhookSignature",
+      "webhook-signature",
+      "For them: one signature for each secret that is valid, separated by spaces.",
+      { type: "string", examples: ["v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="] },
+    ),
   ];
   return Object.fromEntries(
     webhooks.map(({ type, summary, tag, schema, example }) => [

@@ -115,8 +115,8 @@ export class Document {
         this.components.keep("parameters", name, header),
       ),
     ];
-    const maybeReplay: OptionalHeader[] =
-      operation.headers?.IdempotencyKey && success.status === undefined ? [REPLAYED] : [];
+    const hasKey = operation.headers?.IdempotencyKey !== undefined;
+    const maybeReplay: OptionalHeader[] = hasKey && success.status === undefined ? [REPLAYED] : [];
     const described = {
       operationId: operation.operationId,
       summary: operation.summary,
@@ -128,7 +128,8 @@ export class Document {
       responses: {
         [success.status ?? 200]: { ...this.response(success, ...maybeReplay), links: links && linksOf(links) },
         ...operation.replies,
-        ...this.errorResponses(errors),
+        ...this.errorResponses(errors, hasKey),
+        ...(operation.upload && this.fileTooLarge(operation.upload)),
       },
     };
     this.addOperation(path, method.toLowerCase(), described);
@@ -160,16 +161,30 @@ export class Document {
     return Object.fromEntries(names.map((name) => [name, kept(name)]));
   }
 
-  /** One answer for each status, for all codes of that status. */
-  errorResponses(codes: readonly FaultCode[]): Json {
+  /** One answer for each status, for all codes of that status. `hasKey`: what is stored under an idempotency key may be a replay. */
+  errorResponses(codes: readonly FaultCode[], hasKey = false): Json {
     const byStatus = Map.groupBy(new Set(codes), (code) => new Fault(code).status);
-    return Object.fromEntries([...byStatus].map(([status, named]) => [status, this.errorResponse(status, named)]));
+    return Object.fromEntries(
+      [...byStatus].map(([status, named]) => [status, this.errorResponse(status, named, hasKey)]),
+    );
   }
 
-  private errorResponse(status: number, codes: readonly FaultCode[]): Json {
+  /** A file has limits of its own, larger than that of other bodies. */
+  private fileTooLarge({ description }: { description: string }): Json {
+    const code: FaultCode = "PAYLOAD_TOO_LARGE";
+    return {
+      [new Fault(code).status]: { ...this.errorResponse(413, [code]), description: `\`${code}\`: ${description}` },
+    };
+  }
+
+  private errorResponse(status: number, codes: readonly FaultCode[], hasKey = false): Json {
+    const maybeReplay = hasKey && codes.some((code) => new Fault(code).stored);
     const response = {
       description: codes.map((code) => `\`${code}\`: ${new Fault(code).message}`).join("\n\n"),
-      headers: status === 429 || status === 503 ? this.headers("Retry-After") : this.headers(),
+      headers: this.headers(
+        ...(status === 429 || status === 503 ? (["Retry-After"] as const) : []),
+        ...(maybeReplay ? ([REPLAYED] as const) : []),
+      ),
       content: {
         "application/json": {
           schema: this.components.output(errorSchema),
@@ -180,7 +195,8 @@ export class Document {
       },
     };
     const name = nameOf(codes);
-    return name === undefined ? response : this.components.keep("responses", name, response);
+    const suffix = maybeReplay ? "OrReplay" : "";
+    return name === undefined ? response : this.components.keep("responses", name + suffix, response);
   }
 
   private requestBody(body: Operation["body"]): Json | undefined {

@@ -33,7 +33,6 @@ import {
   exampleInstructions,
   exampleMetadata,
   examplePayment,
-  examplePaymentEventData,
 } from "./payments.examples.ts";
 import { paymentStatuses } from "./states.ts";
 
@@ -362,18 +361,16 @@ export const canceledPaymentSchema = z
   })
   .meta({ id: "CanceledPayment", examples: [exampleCanceledPayment] });
 
-export const paymentEventSchema = z
-  .strictObject({
-    ...head,
-    payment_method: paymentMethodSchema,
-    reference_id: orderIdentity,
-    gateway_code: gatewayCode,
-    payment_link: paymentLink,
-    ...payingFields,
-    paid_at: paidAt,
-    metadata: metadataSchema,
-  })
-  .meta({ id: "PaymentEventData", description: "The payment as it was.", examples: [examplePaymentEventData] });
+export const paymentEventSchema = z.strictObject({
+  ...head,
+  payment_method: paymentMethodSchema,
+  reference_id: orderIdentity,
+  gateway_code: gatewayCode,
+  payment_link: paymentLink,
+  ...payingFields,
+  paid_at: paidAt,
+  metadata: metadataSchema,
+});
 
 export const paymentParams = {
   reference: inPath("payment", "PaymentReference", "`reference` of the payment."),

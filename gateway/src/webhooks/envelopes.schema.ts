@@ -21,19 +21,34 @@ export const envelopeFields = {
   api_version: z.literal("v1"),
 };
 
-const envelope = <Data extends z.ZodType>(id: string, kind: string, data: Data) => {
-  const types = eventTypes.filter((type) => type.startsWith(`${kind}.`));
-  return z.strictObject({ ...envelopeFields, type: z.enum(types), data }).meta({
+const sample = z
+  .literal(true)
+  .optional()
+  .meta({ description: "Present when the event was triggered by hand, in the sandbox." });
+const dataOf = <Shape extends z.ZodRawShape>(id: string, kind: string, object: z.ZodObject<Shape>) =>
+  object.extend({ sample }).meta({ id, description: `The ${kind} as it was.` });
+
+/** What an event is about, by the kind of event. */
+export const eventData = {
+  payment: dataOf("PaymentEventData", "payment", paymentEventSchema),
+  refund: dataOf("RefundEventData", "refund", refundStatusSchema),
+  settlement: dataOf("SettlementEventData", "settlement", settlementSchema),
+  dispute: dataOf("DisputeEventData", "dispute", disputeSchema),
+};
+
+const envelope = (id: string, kind: keyof typeof eventData): z.ZodType => {
+  const type = z.enum(eventTypes.filter((one) => one.startsWith(`${kind}.`)));
+  return z.strictObject({ ...envelopeFields, type, data: eventData[kind] }).meta({
     id,
-    description: `An event of a ${kind}. The data of one that was triggered by hand have \`sample: true\`.`,
+    description: `An event of a ${kind}.`,
   });
 };
 
 const envelopes: Readonly<Record<string, z.ZodType>> = {
-  payment: envelope("PaymentEvent", "payment", paymentEventSchema),
-  refund: envelope("RefundEvent", "refund", refundStatusSchema),
-  settlement: envelope("SettlementEvent", "settlement", settlementSchema),
-  dispute: envelope("DisputeEvent", "dispute", disputeSchema),
+  payment: envelope("PaymentEvent", "payment"),
+  refund: envelope("RefundEvent", "refund"),
+  settlement: envelope("SettlementEvent", "settlement"),
+  dispute: envelope("DisputeEvent", "dispute"),
 };
 
 /** A complete example event for the OpenAPI document. */

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type Attempt, type Delivery, type StoredEvent, deliveryStates } from "../events/events.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { wholeBetween, wholeFrom } from "../ground/whole.ts";
-import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { exampleAddress, exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
 import {
@@ -18,10 +17,7 @@ import {
   timestamp,
 } from "../http/shapes.ts";
 import { examplePaymentEventData } from "../payments/payments.examples.ts";
-import { paymentEventSchema } from "../payments/payments.schema.ts";
-import { refundStatusSchema } from "../refunds/refunds.schema.ts";
-import { settlementSchema } from "../settlements/settlements.schema.ts";
-import { envelopeFields, eventTypeSchema, exampleEnvelope } from "./envelopes.schema.ts";
+import { envelopeFields, eventData, eventTypeSchema, exampleEnvelope } from "./envelopes.schema.ts";
 
 /** Bytes of an answer that are stored. An answer of this length may have been cut inside a character. */
 const KEPT_BYTES_MAX = 16_384;
@@ -46,7 +42,7 @@ export const eventSchema = z
     ...envelopeFields,
     type: eventTypeSchema,
     data: z
-      .union([paymentEventSchema, refundStatusSchema, settlementSchema, disputeSchema])
+      .union(Object.values(eventData))
       .meta({ description: "The object as it was then; its shape is that of the webhook of this type." }),
     delivery: eventDeliverySchema.nullable().meta({ description: "Null when there was no address to send it to." }),
   })
