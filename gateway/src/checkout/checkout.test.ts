@@ -233,6 +233,26 @@ describe("a page", () => {
     expect((await fetch(`${url}/qr.png`)).status).toBe(404);
   });
 
+  test("that was given back in part, or as a whole, says how much and when", async () => {
+    const { url, client, json } = await made({ amount_minor: 1_000_000 });
+    // The other one pays the fee, which a refund does not give back.
+    for (const { reference } of [json, (await client.post("/v1/payments", paymentBody())).json])
+      await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    expect((await read(url)).html).not.toContain("Dikembalikan");
+    const refund = (amount_minor: number) =>
+      client.post("/v1/refunds", { payment_reference: json.reference, amount_minor });
+    for (const amount of [250_000, 150_050]) expect((await refund(amount)).status).toBe(201);
+    const { html } = await read(url);
+    expect(html).toContain("Sudah dibayar. Terima kasih.");
+    expect(html).toMatch(/<dt>Dikembalikan<\/dt>\s*<dd>\s*IDR 4\.000,50\s*<br/);
+    expect([...html.matchAll(/<small><time [^<]*<\/time>([^<]*)</g)].map(([, amount]) => amount)).toEqual([
+      ": 1.500,50",
+      ": 2.500,00",
+    ]);
+    expect((await refund(599_950)).json.remaining_refundable_minor).toBe(0);
+    expect((await read(url, "en")).html).toMatch(/The money is on its way back to you\.[^]*<dd>\s*IDR 10,000\.00\s/);
+  });
+
   test("that was declined leads back as well, and one that nobody paid does not", async () => {
     const { url } = await made({ return_url: "https://kopi.example/back", payment_method: "card" });
     const before = (await read(url, "en")).html;

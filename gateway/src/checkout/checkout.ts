@@ -11,6 +11,8 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
 import { type PaymentStatus, isPaid } from "../payments/states.ts";
+import type { Refund } from "../refunds/refund.ts";
+import { refundOfRow, selectRefunds } from "../refunds/refunds.sql.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -50,7 +52,11 @@ export interface Checkout {
   secondsLeft: number;
   /** Instructions to pay; undefined when the payment cannot be paid, or not yet. */
   instructions: Instructions | undefined;
+  /** What was given back: the newest twenty refunds. */
+  refunds: Refund[];
 }
+
+const REFUNDS_MAX = 20;
 
 /** The payment of a token. Throws ROUTE_NOT_FOUND alike for a token that this installation did not make and for a payment that is gone. */
 export async function findCheckout(parts: CheckoutParts, token: string): Promise<Checkout> {
@@ -71,7 +77,15 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
     risk: payment.risk.decision,
     isSuspended: merchant?.suspended === true,
   });
-  return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
+  const refunds = payment.refundedMinor === 0n ? [] : await refundsOf(parts.database, payment);
+  const instructions = face === "open" ? payment.instructions : undefined;
+  return { payment, profile, face, secondsLeft, instructions, refunds };
+}
+
+async function refundsOf(database: Database, { book, reference: paymentReference }: Payment): Promise<Refund[]> {
+  const always = { from: undefined, before: undefined, after: undefined };
+  const filter = { book, paymentReference, status: "succeeded" as const, ...always, limit: REFUNDS_MAX };
+  return (await database.query(selectRefunds(filter))).slice(0, REFUNDS_MAX).map(refundOfRow);
 }
 
 /** A payment as far as the face of its page depends on it. */

@@ -1,7 +1,7 @@
 // The payer's page as HTML: merchant, amount, time left and instructions. The page works without scripts. Pure.
 import { type Html, html } from "../ground/html.ts";
 import { type Language, moment } from "../ground/languages.ts";
-import { readable } from "../ground/money.ts";
+import { type Minor, readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { facePart } from "./faces.ts";
@@ -20,8 +20,9 @@ const waiting: ReadonlySet<Face> = new Set(["open", "review", "preparing", "proc
 const leadsBack: ReadonlySet<Face> = new Set(["paid", "failed"]);
 
 export function payerPage({ checkout, path, language, serviceName }: PageParts): string {
-  const { payment, profile, face, secondsLeft } = checkout;
+  const { payment, profile, face, secondsLeft, refunds } = checkout;
   const text = words[language];
+  const amount = (minor: Minor): string => text.amountOf(readable(minor, payment.currency));
   const watch = waiting.has(face) && path;
   const back = payment.returnUrl;
   // The `reference_id` of a payment by link means nothing to its payer: the service made it from the form.
@@ -35,9 +36,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     face,
     attributes: html`${watch !== false && html` data-watch="${watch}"`}${leadsBack.has(face) && back !== undefined && html` data-back="${back}"`}`,
     reloads: watch !== false,
-    content: html`<p class="amount">
-        <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
-      </p>
+    content: html`<p class="amount"><small>${payment.currency}</small>${amount(payment.amountMinor)}</p>
       ${
         face === "open"
           ? html`<p class="left screen">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>
@@ -61,6 +60,17 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
             payment.paidAt !== undefined &&
             html`<dt>${text.faces.paid.split(".")[0]}</dt>
               <dd>${moment(payment.paidAt, language)}</dd>`
+          }
+          ${
+            payment.refundedMinor > 0n &&
+            html`<dt>${text.faces.refunded}</dt>
+              <dd>
+                ${payment.currency} ${amount(payment.refundedMinor)}
+                ${refunds.map(
+                  ({ amountMinor, completedAt, createdAt }) =>
+                    html`<br /><small>${moment(completedAt ?? createdAt, language)}: ${amount(amountMinor)}</small>`,
+                )}
+              </dd>`
           }
         </dl>
       </section>`,
