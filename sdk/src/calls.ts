@@ -37,8 +37,10 @@ export class Calls {
     options?: ReadOptions,
     identity?: Identity,
     kind: Expected["kind"] = "object",
+    waitMs?: number,
   ): Promise<Result> {
-    return (await this.#call({ operation, method: "GET", target, answer: { kind, identity } }, options)).body as Result;
+    const call: Call = { operation, method: "GET", target, answer: { kind, identity }, waitMs };
+    return (await this.#call(call, options)).body as Result;
   }
 
   list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {

@@ -40,7 +40,7 @@ export function checkIdempotencyKey(key: string | undefined): void {
 /** An id as it stands in a path. Throws VALIDATION_ERROR for an empty text, dots alone, half a character, and what is no string. */
 export function checkIdentity(identity: unknown): string {
   if (typeof identity === "string" && /[^.]/.test(identity)) return encoded("reference", identity);
-  const message = `Name the object by its identity; this is ${identity === "" ? "an empty text" : typeof identity}.`;
+  const message = `Name the object by its identity, not by "${String(showable(identity))}".`;
   throw new GerbangError({ code: "VALIDATION_ERROR", message, details: { field: "reference" } });
 }
 

@@ -53,8 +53,7 @@ export class Gerbang {
   constructor(options: GerbangOptions = {}) {
     const clientId = setting(options.clientId, "clientId", "GERBANG_CLIENT_ID");
     const secret = setting(options.secret, "secret", "GERBANG_SECRET");
-    if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(clientId))
-      throw invalid("clientId: not an identifier of a key. It begins with ak_test_ or ak_live_.");
+    if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(clientId)) throw invalid("clientId: begins with ak_test_ or ak_live_.");
     const transport = new Transport({
       clientId,
       secret,
@@ -109,9 +108,7 @@ function milliseconds(value: number, name: string): number {
 function originOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw invalid("baseUrl: not an address. It looks like https://pay.example.com/v1.");
   const { protocol, origin, pathname, username, password, search, hash } = new URL(baseUrl);
-  if (protocol !== "https:" && protocol !== "http:")
-    throw invalid("baseUrl: begins with https:// (or http:// on your own machine).");
-  if (username !== "" || password !== "" || search !== "" || hash !== "")
-    throw invalid("baseUrl: without user, query and fragment.");
+  if (!/^https?:$/.test(protocol)) throw invalid("baseUrl: begins with https:// (or http:// on your own machine).");
+  if (username + password + search + hash !== "") throw invalid("baseUrl: without user, query and fragment.");
   return origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

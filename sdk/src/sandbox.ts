@@ -97,7 +97,14 @@ export function sandboxOf(calls: Calls) {
         ),
       /** Waits up to `wait` seconds for events after the cursor `after`: for a machine that is unreachable from outside. */
       listen: (asked: ListenOptions = {}, options?: ReadOptions): Promise<ListenPage> =>
-        calls.read("sandbox.events.listen", withQuery("/v1/sandbox/events/listen", asked), options, undefined, "list"),
+        calls.read(
+          "sandbox.events.listen",
+          withQuery("/v1/sandbox/events/listen", asked),
+          options,
+          undefined,
+          "list",
+          (asked.wait ?? 20) * 1_000,
+        ),
     },
     webhook: {
       /** Tests the receiver at the registered address. */

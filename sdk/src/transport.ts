@@ -28,6 +28,8 @@ export interface Call {
   isIntent?: boolean | undefined;
   /** An object by default. */
   answer?: Expected | undefined;
+  /** How long the service may hold its answer back on purpose: the time-out of an attempt begins after it. */
+  waitMs?: number | undefined;
 }
 
 export interface CallOptions {
@@ -88,19 +90,19 @@ export class Transport {
   /** Makes a call. Throws a GerbangError unless the call succeeded. */
   async call(call: Call, options: CallOptions = {}): Promise<Answer & Tried> {
     const { now } = this.options;
-    const isWrite = call.method !== "GET";
+    const { operation, method, target } = call;
+    const isWrite = method !== "GET";
     // All attempts send the same bytes.
     const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
     let idempotencyKey = isWrite ? options.idempotencyKey : undefined; // a read has none
     if (isWrite) idempotencyKey ??= call.isIntent ? hex(await hashing.sha256(body)) : crypto.randomUUID();
     const deadlineMs = options.deadlineMs ?? this.options.deadlineMs;
     const endsAt = now() + deadlineMs;
-    const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
     const state = { corrected: false, replays: 0 };
     const tried: Tried = { attempts: 0, idempotencyKey, outcomeUnknown: false };
     try {
       for (let attempt = 1, waited = 0; ; attempt++) {
-        const info: AttemptInfo = { ...known, attempt };
+        const info: AttemptInfo = { operation, method, target, idempotencyKey, attempt };
         const { replays } = state;
         const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays, tried });
         if (!(outcome instanceof GerbangError)) return { ...outcome, ...tried };
@@ -201,7 +203,7 @@ export class Transport {
     }
     // What came before took time, in which the caller may have aborted. What is not sent leaves the outcome as it was.
     if (signal?.aborted) throw told(aborted(signal?.reason), tried);
-    const leftMs = Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS);
+    const leftMs = Math.min(timeoutMs + (call.waitMs ?? 0), endsAt - now(), TIMER_MAX_MS);
     if (!(leftMs > 0)) throw told(timedOut(), tried);
     tried.attempts++;
     const ending = new AbortController();
@@ -330,7 +332,7 @@ function remember(error: GerbangError, headers: Headers, now: number): void {
 
 /** Unix milliseconds of a date as HTTP writes it. */
 function dateOf(text: string): number | undefined {
-  return /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text) ? Date.parse(text) || undefined : undefined;
+  return (/^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text) && Date.parse(text)) || undefined;
 }
 
 const aborted = (cause: unknown): GerbangError =>

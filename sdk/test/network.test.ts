@@ -122,6 +122,16 @@ test("a server that never answers: the call ends in time, five times tried, with
   expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+test("a call for which the service waits has its time-out after that wait, and its deadline before it", async () => {
+  const answer = said("200 OK", JSON.stringify({ data: [], has_more: false }));
+  const answers = (socket: Socket): void => void setTimeout(() => socket.write(answer), 100);
+  const { sandbox } = await against(answers, { timeoutMs: 30 });
+  expect(await sandbox.events.listen({ wait: 25 })).toMatchObject({ data: [] });
+  expect(await sandbox.events.listen()).toMatchObject({ data: [] });
+  expect(await failed(sandbox.events.listen({ wait: 0 }))).toMatchObject({ code: "TIMED_OUT" });
+  expect(await failed(sandbox.events.listen({}, { deadlineMs: 50 }))).toMatchObject({ code: "TIMED_OUT" });
+});
+
 test("a body that comes drop by drop does not outlive the time for an attempt", async () => {
   const gerbang = await against(
     (socket) => {
