@@ -364,6 +364,15 @@ test("Ctrl-C ends a refund with the key that it was sent with: without it the sa
   expect(stderr).toContain(`To run the same again safely: --idempotency-key ${key}`);
 });
 
+test("Ctrl-C ends a trigger with the key of the command, which is not that of one of several types", async () => {
+  const one = await interrupted("trigger", "payment.succeeded");
+  expect(one.stderr).toContain(`To run the same again safely: --idempotency-key ${one.key}`);
+  const all = await interrupted("trigger", "all");
+  const [, key = ""] = /again safely: --idempotency-key (\S+)/.exec(all.stderr) ?? [];
+  expect(all.key).toBe(`${key}-payment.created`);
+  expect((await interrupted("trigger", "all", "--idempotency-key", key)).key).toBe(all.key);
+});
+
 test("a payment without an order of one's own is the same payment under the key that it was sent with", async () => {
   const create = ["payments", "create", "--amount-minor", "150000"];
   const first = await interrupted(...create);

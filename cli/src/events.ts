@@ -1,5 +1,7 @@
 // Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
+import { randomUUID } from "node:crypto";
 import type { ReadOptions } from "../../sdk/src/calls.ts";
+import { GerbangError } from "../../sdk/src/errors.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { type Change, type Common, type ListOptions, eventTypes } from "./common.ts";
 import { clientOf } from "./identity.ts";
@@ -87,12 +89,16 @@ export async function resendEvent(values: Change, id: string): Promise<number> {
 
 export async function triggerEvent(values: Change, type: string): Promise<number> {
   const { sandbox } = clientOf(values);
-  const key = values["idempotency-key"];
+  const key = values["idempotency-key"] ?? randomUUID();
   const types = eventTypes.filter((one) => type === "all" || one === type);
   for (const one of types) {
     // An idempotency key stands for one intent, and each type is an intent of its own.
-    const idempotencyKey = key === undefined || types.length === 1 ? key : `${key}-${one}`;
-    const { event_id: id } = await sandbox.events.trigger(one, { idempotencyKey });
+    const options = intent(values, types.length === 1 ? key : `${key}-${one}`);
+    const { event_id: id } = await sandbox.events.trigger(one, options).catch((error: unknown) => {
+      // The key that makes the same command safe to run again is that of all of them.
+      if (!(error instanceof GerbangError)) throw error;
+      throw new GerbangError({ ...error, message: error.message, cause: error.cause, idempotencyKey: key });
+    });
     if (values.json) printObject({ event_id: id, type: one }, values);
     else say(words`Sent ${one} as ${id}. See how it went: gerbang events deliveries ${id}`);
   }
