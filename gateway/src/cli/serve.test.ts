@@ -201,7 +201,7 @@ test("in production, and without a terminal, words become lines of the log", () 
   expect(lines.join("")).not.toContain("hidden-of-the-demo");
 });
 
-test("an OPS_HOST that is no address of this machine ends the start with a sentence that names it", async () => {
+test("an OPS_HOST that is no address of this machine ends a production start with a sentence that names it; one without an acquirer is warned", async () => {
   const env = {
     NODE_ENV: "production",
     MASTER_KEY: "3b1f6a0c9d2e47588f6b1c0d9e8a7f65443322110f0e0d0c1b2a394857667584",
@@ -212,7 +212,8 @@ test("an OPS_HOST that is no address of this machine ends the start with a sente
     METRICS_PORT: "0",
     OPS_HOST: "192.0.2.1", // reserved for documents
   };
-  const { code, stderr } = await gerbang(["serve"], env);
+  const { code, stderr, stdout } = await gerbang(["serve"], env);
+  expect(stdout).toMatch(/"level":"warn".*no acquirer takes real payments: list one in this file/);
   expect([code, stderr]).toEqual([1, expect.stringContaining("This machine has no address 192.0.2.1.")]);
   expect(stderr).toContain("OPS_HOST");
   expect(stderr).not.toMatch(/^ +at /m);

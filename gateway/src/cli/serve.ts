@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { FastifyInstance } from "fastify";
-import { readConfigAndAcquirers } from "./acquirers-of-config.ts";
+import { acquirersFileOf, readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "../app.ts";
 import { type Announcer, announcer } from "./announcer.ts";
 import { prepareDemo } from "./demo-merchant.ts";
@@ -147,6 +147,11 @@ async function run(parts: ServeParts): Promise<void> {
     // Nothing in the database would bind a role that may do more than the service needs.
     const problem = config.mode === "production" ? await roleProblem(app.database) : undefined;
     if (problem !== undefined) throw new ConfigError(problem);
+    if (config.mode === "production" && !acquirers.some(({ environment }) => environment === "production"))
+      log.warn(
+        { acquirers_file: acquirersFileOf(config) },
+        "no acquirer takes real payments: list one in this file, and set PRODUCTION_ACTIVE=true",
+      );
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
     if (config.mode === "production") app.makeContracts();
