@@ -63,6 +63,14 @@ test("an amount that is read otherwise than it was meant says how it was read", 
   await page.getByText("The amount was read as 150.").waitFor();
 });
 
+test("the bounds of an amount are told as money, as the page writes it", async () => {
+  const member = await portal.member("owner", { browser: { locale: "id-ID" } });
+  await member.open(paths.paymentNew(member.place));
+  await member.page.getByLabel("Amount", { exact: true }).fill("100.000.000,01");
+  await member.page.getByRole("button", { name: "Create the payment" }).click();
+  await member.page.getByText("Enter an amount from 0,01 to 100.000.000,00.").waitFor();
+});
+
 test("a payment says why it cannot be refunded or paid out, and that a failed one was not paid", async () => {
   const member = await portal.member("support", { browser: { locale: "id-ID" } });
   const { page, place, client } = member;

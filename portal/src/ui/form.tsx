@@ -7,12 +7,13 @@ import { typedMark } from "./typed.ts";
 
 type Values = Record<string, string>;
 type Check = (value: string) => string | undefined;
+type Tell = (error: ApiError) => string | undefined;
 
 interface FormState {
   values: Values;
   set(name: string, value: string): void;
   /** The fault of a field: of its check, once the field was left or sent, or the service's message about it. */
-  faultOf(name: string, check: Check | undefined): string | undefined;
+  faultOf(name: string, check: Check | undefined, tell?: Tell): string | undefined;
   left(name: string): void;
   /** The check of each field, run before anything is sent. */
   checks: Map<string, Check | undefined>;
@@ -57,9 +58,10 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
     left: (name) => setShown((before) => new Set([...before, name])),
     checks,
-    faultOf(name, check) {
+    faultOf(name, check, tell) {
       // The service's message about a field stays until the field's value changes.
-      if (!action.pending && action.error && field === name && sent[name] === values[name]) return action.error.message;
+      if (!action.pending && action.error && field === name && sent[name] === values[name])
+        return tell?.(action.error) ?? action.error.message;
       return shown.has(name) ? check?.(values[name] ?? "") : undefined;
     },
     pending: action.pending,
@@ -129,6 +131,8 @@ interface FieldProps {
   hint?: ReactNode;
   /** Returns the fault of a value as a sentence; undefined when it is valid. */
   check?: Check | undefined;
+  /** Returns the service's error about the field in the words of the page; undefined to leave the service's own. */
+  tell?: Tell | undefined;
 }
 
 interface TextFieldProps extends FieldProps {
@@ -143,11 +147,11 @@ interface TextFieldProps extends FieldProps {
   mono?: boolean | undefined;
 }
 
-export function TextField({ name, label, hint, check, lines, mono, ...rest }: TextFieldProps) {
+export function TextField({ name, label, hint, check, tell, lines, mono, ...rest }: TextFieldProps) {
   const form = useForm();
   useCheck(name, check);
   return (
-    <Labelled name={name} label={label} hint={hint} check={check}>
+    <Labelled name={name} label={label} hint={hint} check={check} tell={tell}>
       {(wiring) => {
         const shared = {
           ...rest,
@@ -243,9 +247,16 @@ interface Wiring {
   "aria-invalid": boolean;
 }
 
-function Labelled({ name, label, hint, check, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
+function Labelled({
+  name,
+  label,
+  hint,
+  check,
+  tell,
+  children,
+}: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
   const id = useId();
-  const fault = useForm().faultOf(name, check);
+  const fault = useForm().faultOf(name, check, tell);
   return (
     <div>
       <label htmlFor={id} className="mb-1 block font-medium">

@@ -1,6 +1,6 @@
 // Goal: an amount is read as the page writes it, in every currency, and one that can be read in two ways is not read.
 import { expect, test } from "vitest";
-import { digitsOf, faultOfAmount, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
+import { boundsAsMoney, digitsOf, faultOfAmount, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
 
 test.each([
   ["1500", 2, 150_000],
@@ -95,4 +95,15 @@ test.each([
   [1, 0, undefined],
 ])("of %j minor units with exponent %i a form says %j", (minor, exponent, fault) => {
   expect(faultOfAmount(minor, exponent)).toBe(fault);
+});
+
+test.each([
+  ["en", 2, {}, "Enter an amount from 0.01 to 100,000,000.00."],
+  ["id", 2, { multiple_of_minor: 100 }, "Enter an amount from 0,01 to 100.000.000,00, a multiple of 1,00."],
+  ["en", 0, {}, "Enter an amount from 1 to 10,000,000,000."],
+  ["en", 2, { maximum_minor: undefined }, undefined],
+] as const)("bounds of the service are money in %s with exponent %i and %j", (language, exponent, more, said) => {
+  const details = { field: "amount_minor", minimum_minor: 1, maximum_minor: 10_000_000_000, ...more };
+  expect(boundsAsMoney({ code: "INVALID_AMOUNT", details }, exponent, language)).toBe(said);
+  expect(boundsAsMoney({ code: "VALIDATION_ERROR", details }, exponent, language)).toBeUndefined();
 });

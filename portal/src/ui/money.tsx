@@ -1,4 +1,5 @@
 // Money: the API's minor units and exponent, shown in digits of equal width.
+import type { ApiError } from "../api/error.ts";
 import { useLanguage } from "../words.ts";
 import { classes } from "./classes.ts";
 
@@ -69,6 +70,19 @@ export function faultOfAmount(minor: number | undefined, exponent: number): stri
   if (minor === undefined)
     return exponent === 0 ? "Enter an amount without decimals." : `Enter an amount with at most ${exponent} decimals.`;
   return minor === 0 ? "Enter an amount above zero." : undefined;
+}
+
+/** The service's bounds of an amount as money; undefined of an error that names none. */
+export function boundsAsMoney(
+  { code, details }: Pick<ApiError, "code" | "details">,
+  exponent: number,
+  language: "en" | "id",
+): string | undefined {
+  const { minimum_minor: least, maximum_minor: most, multiple_of_minor: step } = details;
+  if (code !== "INVALID_AMOUNT" || !Number.isSafeInteger(least) || !Number.isSafeInteger(most)) return undefined;
+  const money = (minor: unknown): string => digitsOf(Number(minor), exponent, language);
+  const steps = step === undefined ? "" : `, a multiple of ${money(step)}`;
+  return `Enter an amount from ${money(least)} to ${money(most)}${steps}.`;
 }
 
 interface Props {

@@ -9,7 +9,7 @@ import { Answer } from "../../ui/answer.tsx";
 import { Code } from "../../ui/code.tsx";
 import { useCurl } from "../../ui/curl.tsx";
 import { ChoicesField, Form, SelectField, Submit, TextField, useFormValues } from "../../ui/form.tsx";
-import { digitsOf, faultOfAmount, minorOf } from "../../ui/money.tsx";
+import { boundsAsMoney, digitsOf, faultOfAmount, minorOf } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { useLanguage } from "../../words.ts";
 import { type Body, type Values, bodyOf, firstValues, methods } from "./fields.ts";
@@ -190,6 +190,7 @@ function AmountField({ name, label, exponent, needed = false }: AmountFieldProps
       inputMode="decimal"
       autoComplete="off"
       check={check}
+      tell={(error) => boundsAsMoney(error, exponent, language)}
       hint={
         minor === undefined
           ? !needed && "Optional."

@@ -1,13 +1,12 @@
 // What is in the log and what is not, in words: how long requests are kept, and how many had no room.
 import { useQuery } from "@tanstack/react-query";
 import { useApi, usePlace } from "../../../api/place.ts";
-import { useLanguage } from "../../../words.ts";
 
 export function LogNote() {
   const { environment } = usePlace();
-  const language = useLanguage();
   const { data } = useQuery(useApi().read("/v1/request-log"));
-  const count = (value: number): string => new Intl.NumberFormat(language === "id" ? "id-ID" : "en-GB").format(value);
+  // The sentences around it are in English.
+  const count = (value: number): string => value.toLocaleString("en");
   const what =
     environment === "sandbox"
       ? "Requests from your systems to the sandbox"

@@ -4,7 +4,7 @@ import { type Action, useAction } from "../../../api/action.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import type { AnswerOf, OperationOf, Schema } from "../../../api/types.ts";
 import { Form, SelectField, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
-import { digitsOf, faultOfAmount, minorOf } from "../../../ui/money.tsx";
+import { boundsAsMoney, digitsOf, faultOfAmount, minorOf } from "../../../ui/money.tsx";
 import { useLanguage } from "../../../words.ts";
 import { CodePane } from "./code-pane.tsx";
 import { type Body, type Values, bodyOf, folded, methods, scenarios } from "./fields.ts";
@@ -65,6 +65,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         inputMode="decimal"
         autoComplete="off"
         check={(value) => faultOfAmount(minorOf(value, exponent, language), exponent)}
+        tell={(error) => boundsAsMoney(error, exponent, language)}
         hint={
           minor !== undefined &&
           `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: amount_minor.`
