@@ -122,6 +122,26 @@ test("a draft that was kept in another tab is not overwritten by an old one, and
   await page.getByText("Signed for on Friday.").waitFor();
 });
 
+test("a policy that another operator changed meanwhile is neither overwritten nor in the way of what was typed", async () => {
+  const policy = async () => (await portal.service.askOperator("/approvals/policy")).json;
+  const { page, open } = await portal.operator("admin");
+  await open(at.approvalPolicy());
+  await page.getByRole("checkbox", { name: "Refund a payment" }).check();
+  await page.getByLabel("Refund a payment: above IDR").fill("500000");
+  const { version } = await policy();
+  const theirs = { decide_receipt: {}, record_payout: { above_minor: { USD: 200_000 } } };
+  await portal.service.operate("PUT", "/approvals/policy", { version, actions: theirs });
+  await page.getByRole("button", { name: "Put it in force" }).click();
+  await page.getByText("The policy has changed since you began.", { exact: false }).waitFor();
+  expect(await page.getByLabel("Refund a payment: above IDR").inputValue()).toBe("500000");
+  expect(await page.getByRole("checkbox", { name: "Assign or return late money" }).isChecked()).toBe(true);
+  await page.getByRole("button", { name: "Put it in force" }).click();
+  await page.getByText(`Version ${version + 2}, by`).waitFor();
+  await expect.poll(() => page.getByLabel("Refund a payment: above IDR").inputValue()).toBe("500,000.00");
+  expect(await page.getByText("The policy has changed since").count()).toBe(0);
+  expect((await policy()).actions).toEqual({ ...theirs, refund_payment: { above_minor: { IDR: 50_000_000 } } });
+});
+
 test("limits and currencies that another operator has set meanwhile are not taken back by who changes something else", async () => {
   const { merchantId } = await portal.service.merchant();
   const settings = `/merchants/${merchantId}`;

@@ -49,11 +49,11 @@ export function Page() {
   return (
     <Frame
       title="Policy"
-      lead="Which changes need a second operator. Making the policy stricter takes effect at once; loosening it needs a second admin."
+      lead="Which changes need a second operator. An amount in a currency without a limit always does. Making the policy stricter takes effect at once; loosening it needs a second admin."
       above={{ to: at.approvals(), label: "Approvals" }}
       curl={{ path: "/v1/approvals/policy" }}
     >
-      <Answer of={policy}>{(one) => <Editor key={one.version} of={one} />}</Answer>
+      <Answer of={policy}>{(one) => <Editor of={one} refetch={policy.refetch} />}</Answer>
     </Frame>
   );
 }
@@ -71,12 +71,17 @@ function rowOf(rule: Schema<"ApprovalRule"> | undefined, language: Language): Ro
   return { isOn: rule !== undefined, above: bound === undefined ? "" : digitsOf(bound, EXPONENT, language) };
 }
 
-function Editor({ of: policy }: { of: Policy }) {
+function Editor({ of: policy, refetch }: { of: Policy; refetch: () => Promise<unknown> }) {
   const may = useMay();
   const go = useGo();
   const language = useLanguage();
   const first = Object.fromEntries(actions.map(([action]) => [action, rowOf(policy.actions[action], language)]));
-  const [rows, setRows] = useState<Record<string, Row>>(first);
+  // Only what was typed: the rest follows the policy, which others may change meanwhile.
+  const [typed, setTyped] = useState<Record<string, Partial<Row>>>({});
+  const [typedAt, setTypedAt] = useState(policy.version);
+  const rows = Object.fromEntries(
+    actions.map(([name]): [string, Row] => [name, { ...noRow, ...first[name], ...typed[name] }]),
+  );
   const action = useAction(
     (wanted: Policy["actions"]) =>
       write("PUT", "/v1/approvals/policy", { body: { version: policy.version, actions: wanted } }),
@@ -84,7 +89,11 @@ function Editor({ of: policy }: { of: Policy }) {
       done: async (answer) => {
         const asked = askedIn(answer);
         say(asked ? "This policy is looser, so a second admin has to approve it." : "The policy is in force.");
-        if (asked) await go(at.approval(asked.uuid));
+        if (asked) return go(at.approval(asked.uuid));
+        // Until the new policy is read, what was typed is what it says.
+        setTypedAt(policy.version + 1);
+        await refetch();
+        setTyped({});
       },
     },
   );
@@ -94,8 +103,8 @@ function Editor({ of: policy }: { of: Policy }) {
     const { isOn, above } = rows[name] ?? noRow;
     return isOn && above.trim() !== "" && minorOf(above, EXPONENT, language) === undefined;
   });
-  const save = (): Promise<unknown> =>
-    action.run(
+  const save = async (): Promise<void> => {
+    const answer = await action.run(
       Object.fromEntries(
         actions.flatMap(([name]) => {
           const { isOn, above } = rows[name] ?? noRow;
@@ -107,8 +116,13 @@ function Editor({ of: policy }: { of: Policy }) {
         }),
       ),
     );
-  const change = (name: string, to: Partial<Row>): void =>
-    setRows((before) => ({ ...before, [name]: { ...(before[name] ?? noRow), ...to } }));
+    // Another version may be in force: what was typed stays over it.
+    if (answer === undefined) await refetch();
+  };
+  const change = (name: string, to: Partial<Row>): void => {
+    if (!isChanged) setTypedAt(policy.version);
+    setTyped((before) => ({ ...before, [name]: { ...before[name], ...to } }));
+  };
   return (
     <div className="space-y-4" {...typedMark(isChanged)}>
       <ul className="divide-y divide-line rounded-md border border-line bg-panel">
@@ -160,6 +174,11 @@ function Editor({ of: policy }: { of: Policy }) {
           );
         })}
       </ul>
+      {isChanged && policy.version !== typedAt && (
+        <p role="alert" className="text-warn">
+          The policy has changed since you began. What you typed is still here, over the new one: look at it again.
+        </p>
+      )}
       {action.error && <ErrorNote error={action.error} />}
       <div className="flex flex-wrap items-center gap-4">
         {isEditable ? (
