@@ -28,6 +28,7 @@ import {
   waitingApprovals,
   type WaitingRow,
   selectNames,
+  unknownApprovals,
   waitingDeadlines,
   waitingDecisions,
   waitingEndpoints,
@@ -78,6 +79,14 @@ const queues: readonly Queue[] = [
     kind: "approval",
     about: "A change that needs a second operator; `note` says who asked for what. It expires at `due_at`.",
     statement: waitingApprovals,
+    id: named("approval"),
+    url: (_row, id) => `/ops/v1/approvals/${id}`,
+  },
+  {
+    kind: "approval_unknown",
+    about:
+      "An approved change of the last fourteen days of which nobody can know whether it was made: look at its object.",
+    statement: unknownApprovals,
     id: named("approval"),
     url: (_row, id) => `/ops/v1/approvals/${id}`,
   },

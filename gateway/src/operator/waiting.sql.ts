@@ -213,16 +213,16 @@ export function waitingEndpoints({ now, environment }: QueueFilter): Statement {
   return named("endpoints", from, "since, id", [sqlTime(now - UNDELIVERED_SINCE), environment ?? null]);
 }
 
-/** Changes that wait for a second operator, including those that belong to no merchant. `note` says who asked, and what the change would do. */
-export function waitingApprovals({ environment }: QueueFilter): Statement {
+/** The changes in this state and condition, including those that belong to no merchant. `note` says who asked, and what the change would do. */
+function ofApprovals(name: string, condition: string, times: string, { environment }: QueueFilter): Statement {
   return {
-    name: "waiting approvals",
-    text: `select a.merchant_id, a.environment, m.name as merchant_name, a.approval_id as id, a.payment_id, a.asked_at as since,
-  a.asked_at + interval '${APPROVAL_HOURS} hours' as due_at, a.amount_minor, a.currency, a.asked_by || ': ' || a.summary as note
+    name: `waiting ${name}`,
+    text: `select a.merchant_id, a.environment, m.name as merchant_name, a.approval_id as id, a.payment_id, ${times},
+  a.amount_minor, a.currency, a.asked_by || ': ' || a.summary as note
 from (
   select *
   from operator_approvals a
-  where a.status = 'waiting' and a.asked_at > clock_timestamp() - interval '${APPROVAL_HOURS} hours'
+  where ${condition}
     and ($1::text is null or a.environment is null or a.environment = $1::text::environment)
   order by a.approval_id
   limit ${WAITING_MAX + 1}
@@ -231,6 +231,19 @@ left join merchants m using (merchant_id)
 order by a.approval_id`,
     values: [environment ?? null],
   };
+}
+
+/** Changes that wait for a second operator. */
+export function waitingApprovals(asked: QueueFilter): Statement {
+  const lasts = `interval '${APPROVAL_HOURS} hours'`;
+  const condition = `a.status = 'waiting' and a.asked_at > clock_timestamp() - ${lasts}`;
+  return ofApprovals("approvals", condition, `a.asked_at as since, a.asked_at + ${lasts} as due_at`, asked);
+}
+
+/** Changes that were approved, and whose outcome was given up within the last 14 days. */
+export function unknownApprovals(asked: QueueFilter): Statement {
+  const condition = "a.status = 'unknown' and a.ended_at > clock_timestamp() - interval '14 days'";
+  return ofApprovals("unknown approvals", condition, "a.ended_at as since, null::timestamptz as due_at", asked);
 }
 
 export function selectNames(merchantIds: readonly string[]): Statement {

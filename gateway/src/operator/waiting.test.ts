@@ -59,15 +59,24 @@ const operation = "operation_id, payment_id, kind, step, gateway_code, attempt, 
 const refund = "refund_id, payment_id, status, amount_minor, currency, created_at";
 const batch = (status: string, due: string, returned = "null"): string =>
   `id, '${status}', 'IDR', now(), now(), 10, 0, 0, 10, 1, now(), ${due}, current_date, ${returned}`;
+const approval =
+  "approval_id, action, operation, method, path, body, body_digest, summary, payment_id, least_role, policy_version, request_id, asked_kind, asked_id, asked_by, asked_role, asked_at, status, decided_kind, decided_id, decided_by, decided_made_at, decided_at, run_id, ended_at";
+const unknownSince = (ago: string): string =>
+  `id, 'refund_payment', 'refundPayment', 'POST', '/ops/v1/payments/x/refunds', '', sha256(''), 'Refund it', payment, 'admin', 0, id, 'token', 'a', 'sari', 'admin', now() - ${ago}, 'unknown', 'token', 'b', 'budi', now() - ${ago} - interval '1 day', now() - ${ago}, id, now() - ${ago}`;
 const longAgo = (): string => newId("payment", systemClock.now() - 30 * 86_400_000_000);
 
 test("nothing waits in a service where nothing happened, and every kind says so", async () => {
   const told = await waiting();
   expect([...told.values()].every(({ count, items }) => count === 0 && items.length === 0)).toBe(true);
-  expect(told.size).toBe(13);
+  expect(told.size).toBe(14);
 });
 
 test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<unknown>]>([
+  [
+    "approval_unknown",
+    async () => idOf("approval", await add("operator_approvals", approval, unknownSince("interval '13 days'"))),
+    () => add("operator_approvals", approval, unknownSince("interval '15 days'")),
+  ],
   [
     "dispute_deadline",
     async () =>

@@ -66,7 +66,7 @@ function listOf(queues: readonly Queue[], kind: string | undefined) {
 function pageOf(item: Item): string {
   const { kind, id, merchant_id: merchant, environment, url } = item;
   if (kind === "review") return at.review(id);
-  if (kind === "approval") return at.approval(id);
+  if (kind.startsWith("approval")) return at.approval(id);
   if (kind === "receipt") return at.receipt(id);
   if (kind === "exception") return at.exception(id);
   if (kind === "refund_pending") return at.refund(id);

@@ -11,6 +11,10 @@ const kinds = {
     todo: "Approve or refuse the payment, before it is refused automatically or its acquirer decides.",
   },
   approval: { name: "Second operator", todo: "Approve or refuse what somebody else asked for." },
+  approval_unknown: {
+    name: "Approved, outcome unknown",
+    todo: "Look at the object: was the change made? Ask for it again only if it was not.",
+  },
   dispute_deadline: {
     name: "Dispute unanswered",
     todo: "Tell the merchant: the dispute is lost if nobody answers in time.",
