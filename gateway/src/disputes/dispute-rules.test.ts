@@ -12,7 +12,14 @@ import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { isRunning } from "../payments/payment.ts";
 import { type Dispute, outcomes } from "./dispute.ts";
-import { contestedMinor, expireDispute, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
+import {
+  contestedMinor,
+  expireDispute,
+  moveEvidenceDue,
+  openDispute,
+  resolveDispute,
+  submitEvidence,
+} from "./disputes.ts";
 import { disputeSchema, openDisputeSchema, resolveDisputeSchema, resolvedExamples } from "./disputes.schema.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
