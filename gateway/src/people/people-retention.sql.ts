@@ -1,4 +1,4 @@
-// All SQL that deletes this room's expired rows: sessions, sign-in links, passkey challenges, sign-in failures and device codes.
+// All SQL that deletes this room's expired rows: sessions, sign-in links, passkey challenges, failed sign-ins and device codes.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
@@ -22,6 +22,15 @@ where slot in (select slot from passkey_challenges where expires_at <= ${now} li
   "sign-in failures": `delete from sign_in_failures
 where (name, window_start) in (
   select name, window_start from sign_in_failures where window_start < extract(epoch from ${now} - interval '30 minutes') limit ${STEP}
+)`,
+  // Attempts at accounts that nobody has. What a person or a merchant is named in stays.
+  "sign-ins of nobody": `delete from people_audit
+where audit_id in (
+  select audit_id
+  from people_audit
+  where person_id is null and merchant_id is null and at < ${now} - interval '30 days'
+  order by at
+  limit ${STEP}
 )`,
   "device codes": `delete from device_codes
 where device_digest in (

@@ -6,9 +6,11 @@ import { sessionIdOf, sessionOf } from "../../test/people.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { deleteExpired } from "../store/retention.ts";
 import type { Joined } from "./invitations.ts";
 import type { NewPerson } from "./newcomers.ts";
+import { peopleExpiredAt } from "./people-retention.sql.ts";
 import { People } from "./people.ts";
 import type { MemberRole } from "./roles.ts";
 import { SignInThrottle, WrongGuess, ofStranger } from "./sign-in-throttle.ts";
@@ -439,6 +441,38 @@ test("what people did with their access is on record, without a secret, and stay
     expect(JSON.stringify(rows)).not.toContain("password");
     expect(rows[2]?.address).toBe(from.address);
   }, 30_000);
-  for (const change of ["delete from people_audit", "update people_audit set action = 'x'", "truncate people_audit"])
+  for (const change of [
+    "delete from people_audit where person_id is not null",
+    "update people_audit set action = 'x'",
+    "truncate people_audit",
+  ])
     await asOwner(service.database, (owner) => expect(owner.query(change)).rejects.toThrow(/append-only|cannot/));
+});
+
+test("attempts at accounts that nobody has are forgotten after thirty days, and nothing else on record is", async () => {
+  const person = await joined();
+  const merchant = newId("merchant", systemClock.now());
+  const rows: [person: string | null, merchant: string | null, days: number][] = [
+    [null, null, 31],
+    [null, null, 29],
+    [uuidOf(person.personId), null, 31],
+    [null, uuidOf(merchant), 31],
+  ];
+  const ids = rows.map(() => uuidOf(newId("request", systemClock.now())));
+  await asOwner(service.database, async (owner) => {
+    for (const [at, values] of rows.entries())
+      await owner.query(
+        `insert into people_audit (audit_id, person_id, merchant_id, at, action)
+values ($1, $2, $3, now() - make_interval(days => $4), 'sign_in_failed')`,
+        [ids[at], ...values],
+      );
+  });
+  await deleteExpired(service.app.database, peopleExpiredAt(systemClock.now()));
+  const left = await asOwner(service.database, async (owner) => {
+    const found = await owner.query("select audit_id from people_audit where audit_id = any($1)", [ids]);
+    for (const id of ids.slice(1))
+      await expect(owner.query("delete from people_audit where audit_id = $1", [id])).rejects.toThrow("append-only");
+    return found.rows.map(({ audit_id }) => audit_id as string);
+  });
+  expect(left.toSorted()).toEqual(ids.slice(1).toSorted());
 });

@@ -226,8 +226,21 @@ create table people_audit (
 create index people_audit_answers on people_audit (request_id) where status is not null;
 create index people_audit_of_person on people_audit (person_id, audit_id);
 create index people_audit_of_merchant on people_audit (merchant_id, audit_id) where merchant_id is not null;
-create trigger people_audit_append_only before update or delete or truncate on people_audit
+-- Of the attempts at accounts that nobody has: the retention finds the old ones by it.
+create index people_audit_of_nobody on people_audit (at) where person_id is null and merchant_id is null;
+create trigger people_audit_append_only before update or truncate on people_audit
 for each statement execute function refuse_change();
+-- Anybody can make such attempts, as many as they like: they are forgotten after thirty days, and nothing else is.
+create function forget_only_nobody() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if old.person_id is null and old.merchant_id is null and old.at < statement_timestamp() - interval '30 days' then
+    return old;
+  end if;
+  raise exception '% is append-only', tg_table_name using errcode = 'GB005';
+end $$;
+create trigger people_audit_forgets_nobody before delete on people_audit
+for each row execute function forget_only_nobody();
+grant delete on people_audit to gerbang_app;
 
 grant select, insert on persons, memberships, recovery_codes, sessions, invitations, people_audit, passkeys,
 sign_in_links to gerbang_app;
