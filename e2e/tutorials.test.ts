@@ -542,7 +542,7 @@ test.each([
 });
 
 test.each(["five-minutes", "payers-page", "webhooks"])(
-  "%s in Indonesian has the programs, headings and names of the English page: only its words differ",
+  "%s in Indonesian has the programs, headings, names and links of the English page: only its words differ",
   (page) => {
     const of = (file: string): unknown => {
       const text = readFileSync(new URL(`../docs/guides/${file}`, import.meta.url), "utf8");
@@ -553,6 +553,11 @@ test.each(["five-minutes", "payers-page", "webhooks"])(
         headings: [...prose.matchAll(/^(#+) /gm)].map(([, level]) => level),
         rows: [...prose.matchAll(/^\|/gm)].length,
         names: new Set([...prose.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name)),
+        links: new Set(
+          [...prose.matchAll(/\]\(([^#)][^)]*)\)/g)]
+            .map(([, to = ""]) => to.replace(".id.md", ".md"))
+            .filter((to) => to !== `/docs/${page}`), // the other language
+        ),
       };
     };
     expect(of(`${page}.id.md`)).toEqual(of(`${page}.md`));
