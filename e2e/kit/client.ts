@@ -1,5 +1,5 @@
 // A merchant's system for tests, the demo and the benchmark: signs requests and reads answers.
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, hash, randomUUID } from "node:crypto";
 
 export interface Credentials {
   base_url: string;
@@ -46,23 +46,26 @@ export class Client {
   /** The authentication headers of a request made now. */
   headers(body: string | Buffer, skew = 0): Record<string, string> {
     const now = Math.floor(Date.now() / 1000) + skew;
-    let timestamp = String(now);
-    let signature = this.sign(timestamp, body);
-    if (skew === 0) {
-      if (signed.size > 100_000) signed.clear();
-      for (let tries = 0; tries < SPREAD; tries++) {
-        spread = (spread + 1) % SPREAD;
-        timestamp = String(now + spread - SPREAD / 2);
-        signature = this.sign(timestamp, body);
-        if (!signed.has(signature)) break;
-      }
-      signed.add(signature);
-    }
+    const timestamp = String(skew === 0 ? this.unused(now, body) : now);
     return {
       authorization: `Bearer ${this.credentials.client_id}`,
       "x-timestamp": timestamp,
-      "x-signature": signature,
+      "x-signature": this.sign(timestamp, body),
     };
+  }
+
+  /** A timestamp around `now` with which this body was not signed lately; the next one where all were. */
+  private unused(now: number, body: string | Buffer): number {
+    if (signed.size > 100_000) signed.clear();
+    const what = `${this.credentials.client_id} ${hash("sha1", body)}`;
+    let timestamp = now;
+    for (let tries = 0; tries < SPREAD; tries++) {
+      spread = (spread + 1) % SPREAD;
+      timestamp = now + spread - SPREAD / 2;
+      if (!signed.has(`${what} ${timestamp}`)) break;
+    }
+    signed.add(`${what} ${timestamp}`);
+    return timestamp;
   }
 
   /** `path` begins with /v1. */
