@@ -121,8 +121,8 @@ export function createApp(options: AppOptions): App {
   // A process with the role worker alone has no merchant endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
-  const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
-  openContract(server, "/openapi.json", contract);
+  const merchantsContract = () => merchantContract(surface.endpoints, config.webhookHeaderPrefix);
+  const contract = openContract(server, "/openapi.json", merchantsContract);
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
   const forOperators = { ...foundation, database: databases.operators };
@@ -154,8 +154,7 @@ export function createApp(options: AppOptions): App {
     openPages(server, "portal", config.serviceName);
     openDocs(server, { root: () => rooms.address.root });
   }
-  const portalsContract = madeOnce(() => portalContract(portal, version));
-  openContract(server, "/portal/v1/openapi.json", portalsContract);
+  const portalsContract = openContract(server, "/portal/v1/openapi.json", () => portalContract(portal, version));
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
@@ -229,12 +228,6 @@ export function createApp(options: AppOptions): App {
         if (step.status === "rejected") log.warn({ err: step.reason as unknown }, "a step of the stop failed");
     },
   };
-}
-
-/** Makes a text at its first use, so that the start need not wait for it. */
-function madeOnce(make: () => string): () => string {
-  let made: string | undefined;
-  return () => (made ??= make());
 }
 
 function openEdge(

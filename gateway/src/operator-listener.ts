@@ -91,12 +91,8 @@ export function createOperatorListener(
   const access = consoleAccess(foundation, rooms);
   const door = openConsole(server, foundation, rooms, access);
   openOperatorApi(server, { door, tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
-  let made: string | undefined;
-  const contract = (): string => (made ??= operatorContract({ endpoints, access }, version));
-  openContract(server, "/ops/v1/openapi.json", contract);
-  const stop = async (): Promise<void> => {
-    await Promise.all([uses.write(), refusals.write(), replays.stop()]);
-  };
+  const operatorsContract = () => operatorContract({ endpoints, access }, version);
+  const contract = openContract(server, "/ops/v1/openapi.json", operatorsContract);
   return {
     server,
     load,
@@ -104,7 +100,7 @@ export function createOperatorListener(
     sweep: () => approvals.sweep(),
     listening: () => streams.open.size,
     stopListening: () => streams.open.stop(),
-    stop,
+    stop: async () => void (await Promise.all([uses.write(), refusals.write(), replays.stop()])),
   };
 }
 
