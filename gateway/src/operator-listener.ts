@@ -21,6 +21,7 @@ import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
 import { recordTokenUses } from "./operator/tokens.sql.ts";
 import { LastUses } from "./store/last-uses.ts";
+import { SettingsWatch } from "./store/settings-watch.ts";
 import { OperatorStreams } from "./operator/stream.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
 import { PeopleAudit } from "./people/audit.ts";
@@ -61,7 +62,10 @@ export function createOperatorListener(
   readiness: Readiness,
   token: string,
 ): OperatorListener {
-  const { config, clock, log, metrics, tracing, database, watch } = foundation;
+  const { config, clock, log, metrics, tracing, database } = foundation;
+  // A watch of their own: no merchant's request waits until operators' tokens are read, and no operator's for the connections of merchants.
+  const watch = new SettingsWatch(database, log);
+  foundation.watch.subscribe(async () => void watch.changed());
   const environment = { admin: token, viewer: config.operatorViewerToken };
   const known = new KnownTokens({ database, watch, clock, environment });
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);

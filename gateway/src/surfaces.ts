@@ -62,6 +62,7 @@ import { Wall } from "./operator/wall.ts";
 import { wallEndpoints } from "./operator/wall.routes.ts";
 import { whatIfEndpoint } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
+import { Merchants } from "./merchants/merchants.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import { DeviceCodes } from "./people/device-codes.ts";
@@ -171,12 +172,13 @@ interface OperatorSurfaceParts {
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch, skewMs }: Foundation,
+  { config, database, clock, watch, vault, skewMs }: Foundation,
   rooms: Rooms,
   { audit, refusals, tokens, approvals, streams, replays }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
-  const { merchants, directory, router, lanes, payments, payers, people, address, figures, sampler } = rooms;
+  const { directory, router, lanes, payments, payers, people, address, figures, sampler } = rooms;
   const { consolePeople, consoleAddress, outlooks } = rooms;
+  const merchants = new Merchants(database, vault, watch, clock);
   const moves = new KeyedMoves({ database, lanes, clock });
   const acquirer = (code: string) => router.acquirer(code);
   const records: PaymentRecordParts = {

@@ -99,8 +99,7 @@ export class KnownTokens {
 
   /** Compares digests, since their equal length reveals nothing about the length of the tokens. All of them are compared each time. */
   private fixedOf(digest: string): Operator | undefined {
-    const [found] = this.fixed.filter((one) => sameText(one.digest, digest));
-    return found?.operator;
+    return this.fixed.filter((one) => sameText(one.digest, digest))[0]?.operator;
   }
 
   /** The map lookup is not constant in time, but its timing reveals only how far two digests agree, and nothing of a token. */

@@ -314,10 +314,25 @@ test("the service's role in the database can end a token, and neither raise one,
   await expect(database.query({ text: insert })).rejects.toThrow("operator_tokens_reserved");
 });
 
+test("a token that a process has not seen used is let through at an address that others have used up", async () => {
+  const { token } = await create();
+  const config = { unauthenticatedLimitPerMinute: 10 };
+  const own = await startService({ roles: ["api"], clock, database: service.database, config });
+  try {
+    const headers = { cookie: "session=none" };
+    const stranger = async (): Promise<number> =>
+      (await fetch(`${own.operatorOrigin}/ops/v1/audit`, { headers })).status;
+    await vi.waitFor(async () => expect(await stranger()).toBe(429), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await reads(token, own)).toBe("200"), { timeout: 30_000 });
+  } finally {
+    await own.stop();
+  }
+});
+
 test("while the database is away the environment's token is still known, and others are told to come back", async () => {
   const { token } = await create();
   const own = await startService({ roles: ["api"], clock, database: service.database });
-  vi.spyOn(own.app.database, "query").mockRejectedValue(new Error("away"));
+  vi.spyOn(own.app.databases.operators, "query").mockRejectedValue(new Error("away"));
   try {
     await vi.waitFor(async () => expect(await reads(token, own)).toBe("503 SERVICE_UNAVAILABLE"), { timeout: 30_000 });
     expect(await reads("op_wrong", own)).toBe("503 SERVICE_UNAVAILABLE");
