@@ -113,7 +113,16 @@ test("an authenticator is set up by its key, asked for at the sign-in, and repla
   const [first = "", second = ""] = await codes.getByRole("listitem").allTextContents();
   await look("recovery-codes");
 
-  await signOut(member);
+  // Whoever signs out is asked whether the codes are kept while the session still stands.
+  const question = page.getByRole("dialog", { name: "Leave it here?" });
+  for (const answer of ["Back", "Sign out"]) {
+    await codes.waitFor();
+    await page.getByRole("button", { name: /^Your account/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await question.getByRole("button", { name: answer }).click();
+    await question.waitFor({ state: "detached" });
+  }
+  await heading(page).and(page.getByText("Sign in")).waitFor();
   await sign(member, member.email);
   await page.getByLabel("Code of your authenticator app").fill(codeIn(secret, 0));
   await look("sign-in-code");

@@ -34,6 +34,8 @@ interface How {
   replace?: boolean;
   /** State to keep with the entry of the history. */
   state?: object;
+  /** Leaves what is shown once without asking whether it is kept. */
+  ignoreBlocker?: boolean;
 }
 
 /** Goes to an address, which may have a query: `go(paths.refunds(place))`. */

@@ -57,7 +57,7 @@ export function Dialog({ open, onClose, title, children, wide = false }: Props) 
   );
 }
 
-interface ConfirmProps {
+export interface ConfirmProps {
   open: boolean;
   onClose: () => void;
   title: string;

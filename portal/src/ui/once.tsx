@@ -1,8 +1,8 @@
 // Around what is shown once, such as a secret. Only a button that says so takes it away: no Escape, no press beside its dialog, no end of the session. Whoever
-// goes to another page is asked first, and the browser asks before the tab is closed.
+// goes to another page or signs out is asked first, and the browser asks before the tab is closed.
 import { useBlocker } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Confirm } from "./dialog.tsx";
+import { LeaveOnce } from "./leave-once.tsx";
 
 export function Once({ children }: { children: ReactNode }) {
   const leaving = useBlocker({
@@ -12,15 +12,12 @@ export function Once({ children }: { children: ReactNode }) {
   return (
     <div className="space-y-4" data-once>
       {children}
-      <Confirm
+      <LeaveOnce
         open={leaving.status === "blocked"}
         onClose={() => leaving.reset?.()}
-        title="Leave it here?"
         verb="Leave"
         onConfirm={async () => leaving.proceed?.()}
-      >
-        <p>What this page shows is shown only once. Have you kept it?</p>
-      </Confirm>
+      />
     </div>
   );
 }
