@@ -99,6 +99,14 @@ test("a draft that was kept in another tab is not overwritten by an old one, and
   await expect.poll(() => page.getByRole("button", { name: "Submit…" }).isEnabled()).toBe(true);
   expect(await page.getByText(/^Draft kept|changed in another tab|^The draft could not/).count()).toBe(0); // said once, by the choice
   expect(await page.getByRole("dialog").count()).toBe(0);
+  // Once it is taken back there, what is typed here is kept, and nothing is left to choose.
+  await write("We sent it, and it was signed for.");
+  await statement.fill("Signed for on Tuesday, at noon.");
+  await page.getByText(/^Draft kept/).waitFor();
+  await other.waitFor({ state: "detached" });
+  await tab.reload();
+  await write("Signed for on Monday.");
+  await statement.fill("Signed for on Tuesday.");
   await other.getByRole("button", { name: "Go on with that draft" }).click();
   await expect.poll(() => statement.inputValue()).toBe("Signed for on Monday.");
   // The other way round.

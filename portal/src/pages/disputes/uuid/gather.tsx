@@ -51,7 +51,10 @@ export function Gather({ evidence }: { evidence: Gathered }) {
   const differs = async (values: Values): Promise<boolean> => {
     const now = await api.readOnce(new AbortController().signal, "/v1/disputes/{uuid}/evidence", { path });
     const draft = valuesOf(now);
-    if (!now.can_change || known.current.includes(JSON.stringify(draft))) return false;
+    if (!now.can_change || known.current.includes(JSON.stringify(draft))) {
+      setOther(undefined);
+      return false;
+    }
     if (kept.current.includes(JSON.stringify(values))) {
       take(draft, values);
       const message = "The draft was changed in another tab or by somebody else.";
