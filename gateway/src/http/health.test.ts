@@ -3,6 +3,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { WriteHealth } from "../store/write-health.ts";
+import { Health } from "./health.ts";
 import { uuidOf } from "../ground/ids.ts";
 
 test("a changed chain head makes it 503; a changed entry does not, because it replays no book", async () => {
@@ -58,6 +61,27 @@ test("a server that was made read-only, or became a standby, makes it 503, altho
     await answers(503, "unavailable");
     await readOnly("off");
     await answers(200, "ok");
+  } finally {
+    await service.stop();
+  }
+});
+
+test("a master key that the process lacks makes it 503 for people, and no outage of the service", async () => {
+  const service = await startService({ roles: ["api"] });
+  try {
+    const health = new Health({
+      database: service.app.database,
+      writes: new WriteHealth(service.app.database),
+      mayServe: () => true,
+      opensSecrets: () => false,
+      clock: systemClock,
+      serviceName: "gerbang",
+      version: "1.0.0",
+      environment: () => "sandbox",
+    });
+    health.open();
+    expect(await health.answer("req_1")).toMatchObject({ status: 503 });
+    expect(await health.isWell()).toBe(true);
   } finally {
     await service.stop();
   }

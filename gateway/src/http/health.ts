@@ -102,9 +102,10 @@ export class Health {
     return reply(503, { ...object, error });
   }
 
-  /** True when health would answer 200. */
+  /** True when the service can do its work. A secret that does not open is a fault of its merchant's alone, and of who set the keys. */
   async isWell(): Promise<boolean> {
-    return (await this.answer("")).status === 200;
+    const { database, ledger } = await this.find();
+    return this.opened && database && ledger;
   }
 
   private find(): Promise<Findings> {
