@@ -8,7 +8,17 @@ import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 
 /** Replaces the package's own flags, which switch off the web security that some tests are about. */
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--font-render-hinting=none",
+  // These save a tenth of the browser's work: fewer processes that write to each other, and no compiling of code that a test runs a few times.
+  "--in-process-gpu",
+  "--js-flags=--no-maglev,--no-turbofan",
+  // The first is Playwright's own, in a flag that this one replaces.
+  "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2",
+];
 
 export function launchBrowser(): Promise<Browser> {
   if (process.platform !== "linux" || process.arch !== "x64") return chromium.launch({ channel: "chrome" });
