@@ -65,7 +65,10 @@ const createLinkSchema = z
       .meta({ description: "Seconds for which payers may begin to pay; it never ends when absent." }),
     payment_expires_in: wholeBetween(60, 86_400)
       .optional()
-      .meta({ description: "Seconds in which each of its payments can be paid; 1800 when absent." }),
+      .meta({
+        description:
+          "Seconds in which each of its payments can be paid; 1800 when absent. A payment ends with its link, but is open for a minute at least.",
+      }),
     payment_methods: methods.optional().meta({
       description: "Which methods the payer may choose; every active one when absent.",
       examples: [["qris", "va"]],
@@ -135,7 +138,10 @@ export const linkSchema = withExample(
       .nullable()
       .meta({ description: "As you gave them; null: every active one." }),
     customer_required: z.boolean().meta({ description: "Whether the payer gives a name and an e-mail address." }),
-    payment_expires_in: z.int().meta({ description: "Seconds in which each of its payments can be paid." }),
+    payment_expires_in: z.int().meta({
+      description:
+        "Seconds in which each of its payments can be paid. A payment ends with its link, but is open for a minute at least.",
+    }),
     payment_reference: identity("payment")
       .nullable()
       .meta({
