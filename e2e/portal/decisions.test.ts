@@ -323,6 +323,17 @@ test("two operators release one big refund", async () => {
   await approver.page.getByRole("button", { name: "Approve and run it" }).click();
   await approver.page.getByText("executed").first().waitFor();
   expect((await portal.service.askOperator("/approvals/policy")).json).toMatchObject({ version: 2, actions: {} });
+  // Had its outcome remained unknown, both pages would say what to do.
+  await asOwner(portal.service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica"); // no triggers
+    const unknown = "status = 'unknown', answer = null, answer_status = null";
+    await owner.query(`update operator_approvals set ${unknown} where approval_id = $1`, [uuidOf(uuid)]);
+  });
+  await approver.open(at.waitingFor("approval_unknown"));
+  await approver.page.getByText("Look at the object: was the change made?").waitFor();
+  await approver.page.getByRole("link", { name: "Approved, outcome unknown" }).click();
+  await approver.page.getByText("nobody can tell whether it was made").waitFor();
+  await approver.look("console-approval-unknown");
 });
 
 test("the policy's limits in other currencies are amounts of them, and stay when the one in rupiah changes", async () => {

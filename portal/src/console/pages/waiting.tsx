@@ -28,7 +28,11 @@ export function Page() {
     select: ({ data }) => listOf(data, kind),
   });
   return (
-    <Frame title="Waiting" lead="What needs a person, the most urgent first." curl={{ path: "/v1/waiting?limit=100" }}>
+    <Frame
+      title="Waiting"
+      lead={kind === undefined ? "What needs a person, the most urgent first." : kindOf(kind).todo}
+      curl={{ path: "/v1/waiting?limit=100" }}
+    >
       <div>
         <Filters of={filters} />
         <Table

@@ -82,6 +82,7 @@ function Whole({ of: one }: { of: Approval }) {
   return (
     <>
       <p className="max-w-3xl text-lg wrap-anywhere">{one.summary}</p>
+      <Outcome of={one} />
       {isOpen && one.would_fail && (
         <p role="status" className="max-w-3xl rounded border border-bad/50 px-3 py-2">
           <strong className="text-bad">It would be refused now.</strong> {one.would_fail.message}{" "}
@@ -144,10 +145,28 @@ function Whole({ of: one }: { of: Approval }) {
             {one.request.method} {one.request.path}
           </code>
         </p>
-        <Code value={one.request.body} what="the body" />
+        {one.request.body === null ? <p>It has no body.</p> : <Code value={one.request.body} what="the body" />}
         <p className="mt-1 text-xs break-all text-muted">SHA-256 {one.request.body_sha256}</p>
       </Section>
     </>
+  );
+}
+
+/** What became of an approved change, where it was not simply made. */
+const outcomes: Partial<Record<Approval["status"], string>> = {
+  executing: "It was approved. Whether it was made is not known yet: this page says so within a minute or so.",
+  unknown:
+    "It was approved, and nobody can tell whether it was made. Look at its object. Ask again only if it was not.",
+  failed: "It was approved, checked again when it ran, and refused. Nothing changed. Below is why.",
+};
+
+function Outcome({ of: { status } }: { of: Approval }) {
+  const outcome = outcomes[status];
+  if (outcome === undefined) return null;
+  return (
+    <p role="status" className="max-w-3xl">
+      {outcome}
+    </p>
   );
 }
 
