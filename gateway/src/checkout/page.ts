@@ -64,13 +64,12 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
           ${
             payment.refundedMinor > 0n &&
             html`<dt>${text.faces.refunded}</dt>
-              <dd>
-                ${payment.currency} ${amount(payment.refundedMinor)}
-                ${refunds.map(
-                  ({ amountMinor, completedAt, createdAt }) =>
-                    html`<br /><small>${moment(completedAt ?? createdAt, language)}: ${amount(amountMinor)}</small>`,
-                )}
-              </dd>`
+              <dd>${payment.currency} ${amount(payment.refundedMinor)}</dd>
+              ${refunds.map(
+                ({ amountMinor, completedAt, createdAt }) =>
+                  html`<dt><small>${moment(completedAt ?? createdAt, language)}</small></dt>
+                    <dd><small>${amount(amountMinor)}</small></dd>`,
+              )}`
           }
         </dl>
       </section>`,
