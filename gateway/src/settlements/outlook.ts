@@ -1,4 +1,5 @@
 // Estimates when unsettled items will be paid out: goes through the future runs of the settlement schedule. It forms no batches.
+import { isDeepStrictEqual } from "node:util";
 import type { BookOwner } from "../commands/command-context.ts";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
@@ -127,7 +128,10 @@ export class Outlooks {
   private readonly database: Database;
   private readonly clock: Clock;
   /** Unsettled items of recently requested books, read or being read: merchants ask often, and a book may have thousands of items. */
-  private readonly lately = new Map<string, { readAt: number; at: Micros; unsettled: Promise<Unsettled> }>();
+  private readonly lately = new Map<
+    string,
+    { readAt: number; at: Micros; available: BookState["available"]; unsettled: Promise<Unsettled> }
+  >();
 
   constructor(database: Database, clock: Clock) {
     this.database = database;
@@ -179,17 +183,25 @@ export class Outlooks {
     return payouts;
   }
 
-  /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
+  /**
+   * The unsettled items of a book. They are read again after a second, or when one of these payments has just changed; of no payment in particular
+   * when a balance has: a batch formed meanwhile took its money out of `available`, and the same money must not be told twice.
+   */
   private unsettledOf(book: Book, own: readonly PaymentSummary[], { now, available }: BookState): Promise<Unsettled> {
     const key = bookKey(book);
     const readAt = stopwatchMs();
     for (const [name, one] of this.lately) if (readAt - one.readAt >= KEPT_MS) this.lately.delete(name);
     const kept = this.lately.get(key);
-    if (kept && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
+    const holds =
+      kept &&
+      (own.length > 0
+        ? own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)
+        : isDeepStrictEqual(kept.available, available));
+    if (holds) return kept.unsettled;
     const unsettled = this.database
       .query(selectUnsettled([book]))
       .then(([row]) => ({ items: row ? unsettledOfRow(row).items : new Map(), available }));
-    this.lately.set(key, { readAt, at: now, unsettled });
+    this.lately.set(key, { readAt, at: now, available, unsettled });
     unsettled.catch(() => this.lately.delete(key));
     return unsettled;
   }
