@@ -400,6 +400,16 @@ test("support verifies a book on the phone, sees how far it is and what it found
   expect(readFileSync(await book.path(), "utf8")).toMatch(/; end of .*: \d+ journals\n$/);
 });
 
+test("a statement of days in UTC shows its times in UTC, wherever its reader is", async () => {
+  const { id } = await merchantWithBatch("Toko Senja");
+  const { page, open } = await portal.operator("viewer");
+  await open(at.statement(id, "sandbox", "IDR", "merchant:available"));
+  const line = page.getByRole("row", { name: /^capture/ }).first();
+  const posted = (await line.getByRole("time").getAttribute("datetime")) ?? "";
+  expect(await line.innerText()).toContain(posted.slice("YYYY-MM-DDT".length, -"Z".length));
+  await page.getByRole("columnheader", { name: "Posted, in UTC" }).waitFor();
+});
+
 test("a viewer reads a book on the phone, and is offered nothing that changes or takes anything", async () => {
   const { id } = await merchantWithBatch("Toko Fajar");
   const { page, open } = await portal.operator("viewer", { viewport: PHONE });

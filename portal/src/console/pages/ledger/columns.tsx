@@ -7,7 +7,8 @@ import type { Schema } from "../../api/client.ts";
 
 type Entry = Schema<"BalanceEntry">;
 
-export function entryColumns(currency: string, exponent: number): Column<Entry>[] {
+/** `timeZone`: another than the person's, where the list is of days that are not theirs. */
+export function entryColumns(currency: string, exponent: number, timeZone?: string): Column<Entry>[] {
   return [
     { head: "What happened", cell: ({ kind }) => kind.replaceAll("_", " ") },
     { head: "Of", from: "full", cell: ({ group }) => <code className="font-mono text-xs">{group}</code> },
@@ -22,6 +23,11 @@ export function entryColumns(currency: string, exponent: number): Column<Entry>[
       align: "right",
       cell: ({ figure_after_minor: minor }) => <Digits minor={minor} exponent={exponent} />,
     },
-    { head: "Posted", align: "right", from: "wide", cell: ({ posted_at: posted }) => <Time at={posted} /> },
+    {
+      head: timeZone === undefined ? "Posted" : `Posted, in ${timeZone}`,
+      align: "right",
+      from: "wide",
+      cell: ({ posted_at: posted }) => <Time at={posted} {...(timeZone === undefined ? {} : { timeZone })} />,
+    },
   ];
 }

@@ -84,7 +84,7 @@ export function Page() {
           list={statement}
           cursor={cursor}
           oldestFirst
-          columns={entryColumns(currency, shown?.exponent ?? 2)}
+          columns={entryColumns(currency, shown?.exponent ?? 2, "UTC")}
           id={(entry) => entry.id}
           empty={<Empty title="No movements in this period">Choose another period above.</Empty>}
         />
