@@ -171,7 +171,7 @@ const paymentsSchema = withExample(
     by_method: z.array(groupSchema).meta({ description: "The largest first." }),
     by_acquirer: z.array(groupSchema).meta({ description: "The largest first." }),
     by_reason: z.array(reasonSchema).meta({ description: "Why payments did not succeed, the most frequent first." }),
-    amounts: z.array(amountsSchema),
+    amounts: z.array(amountsSchema).meta({ description: "By currency; the one of the most payments first." }),
   }),
   { id: "WallPayments" },
 );

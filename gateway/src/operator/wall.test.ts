@@ -72,20 +72,22 @@ test("totals are put together by outcome, method, acquirer, reason and currency,
       row({ span: 1, outcome: "failed", acquirer: "", method: "va" }),
       row({ span: 1, outcome: "canceled" }),
       row({ span: 7, currency: "JPY", amount_minor: "40" }), // by a clock that is ahead
+      row({ currency: "AUD", amount_minor: "70" }),
     ],
     2,
   );
-  expect(told.total).toEqual({ asked: 5, succeeded: 4, failed: 2, rejected: 0, expired: 0, canceled: 1 });
-  expect(told.points.succeeded).toEqual([3, 1]);
+  expect(told.total).toEqual({ asked: 5, succeeded: 5, failed: 2, rejected: 0, expired: 0, canceled: 1 });
+  expect(told.points.succeeded).toEqual([4, 1]);
   expect(told.points.failed).toEqual([0, 2]);
   expect(told.byMethod.map(({ key, succeeded, ended }) => ({ key, succeeded, ended }))).toEqual([
-    { key: "qris", succeeded: [3, 1], ended: [3, 2] },
+    { key: "qris", succeeded: [4, 1], ended: [4, 2] },
     { key: "va", succeeded: [0, 0], ended: [0, 1] },
   ]);
   expect(told.byAcquirer.map(({ key }) => key)).toEqual(["nusantara", ""]);
   expect(Object.fromEntries(told.byReason)).toEqual({ declined: 1, not_taken: 1, canceled: 1 });
   expect(told.amounts).toEqual([
     { currency: "IDR", succeededMinor: 9_007_199_254_740_993n, points: [9_007_199_254_740_993n, 0n] },
+    { currency: "AUD", succeededMinor: 70n, points: [70n, 0n] },
     { currency: "JPY", succeededMinor: 40n, points: [0n, 40n] },
   ]);
 });

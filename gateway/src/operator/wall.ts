@@ -80,7 +80,8 @@ export function paymentsOf(rows: readonly TotalRow[], spans: number) {
       ),
     ),
     amounts: [...Map.groupBy(ofOutcome(rows, "succeeded"), ({ currency }) => currency)]
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      // Amounts of two currencies cannot be compared: the one that most payments are in comes first.
+      .toSorted(([one, own], [other, its]) => countOf(its) - countOf(own) || (one < other ? -1 : 1))
       .map(([currency, own]) => ({ currency, succeededMinor: amountOf(own), points: inSpans(own, amountOf) })),
   };
 }

@@ -12,7 +12,7 @@ export function Figures({ of, language }: { of: WallPicture; language: Language 
   const { payments, now, waiting } = of;
   const { total, amounts } = payments;
   const ended = total.succeeded + total.failed + total.rejected + total.expired;
-  const [largest, ...others] = amounts;
+  const [main, ...others] = amounts;
   const waits = waiting.reduce((sum, queue) => sum + queue.count, 0);
   const kinds = waiting.filter((queue) => queue.count > 0);
   return (
@@ -24,13 +24,13 @@ export function Figures({ of, language }: { of: WallPicture; language: Language 
         {share(total.succeeded, ended)}
       </Figure>
       <Figure
-        name={largest ? `Came in, ${largest.currency}` : "Came in"}
+        name={main ? `Came in, ${main.currency}` : "Came in"}
         note={others.length > 0 ? `and ${others.map(({ currency }) => currency).join(", ")}` : "succeeded payments"}
       >
-        {largest
-          ? largest.succeeded_minor === null
-            ? "∞"
-            : amount(largest.succeeded_minor, largest.exponent, language)
+        {main
+          ? main.succeeded_minor === null
+            ? "> 2^53"
+            : amount(main.succeeded_minor, main.exponent, language)
           : "–"}
       </Figure>
       <Figure
