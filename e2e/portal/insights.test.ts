@@ -127,6 +127,19 @@ test("of many batches that are on their way Home shows the next ones, and leads 
   await expect.poll(() => page.getByRole("link", { name: /^set_/ }).count(), { timeout: 30_000 }).toBe(6);
 });
 
+test("a batch that is not paid on its day is said to be late", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client, open } = member;
+  const reference = await pay(member);
+  await client.post("/v1/sandbox/settlements/run", {});
+  await portal.service.operate("PATCH", `/merchants/${place.merchant}`, { wallet_frozen: { IDR: true } });
+  const refund = async () => (await client.post("/v1/refunds", { payment_reference: reference })).json.error.code;
+  await expect.poll(refund).toBe("WALLET_FROZEN");
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  await open(paths.home(place));
+  await page.getByRole("region", { name: "Paid out next" }).getByText("late, not paid out yet").waitFor();
+});
+
 test("on a phone nothing runs over, and a role sees no more than its own", async () => {
   const owner = await portal.member("owner", { browser: { viewport: PHONE } });
   await pay(owner);

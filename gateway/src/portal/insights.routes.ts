@@ -7,6 +7,7 @@ import { type Reply, reply } from "../ground/reply.ts";
 import { ZONE_DEFAULT } from "../ground/time-zones.ts";
 import { BATCHES_SHOWN, WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
+import { localDate } from "../merchants/settlement-schedule.ts";
 import type { Streams } from "../insights/stream.ts";
 import { type NextPayout, type Outlooks, payoutDay } from "../settlements/outlook.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
@@ -135,6 +136,7 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview, next: 
             exponent: exponentOf(batch.currency),
             amount_minor: wireMinor(batch.net_minor),
             payout_date: batch.payout_date,
+            is_late: batch.payout_date < localDate(settings.settlement, overview.now),
           })),
           has_more: batches.length > BATCHES_SHOWN,
         }

@@ -136,6 +136,9 @@ const payoutsSchema = z
             exponent: exponentField,
             amount_minor: z.int().meta({ description: "What is paid out.", examples: [9_895_000] }),
             payout_date: z.iso.date().meta({ examples: ["2026-11-23"] }),
+            is_late: z.boolean().meta({
+              description: "True when that day is over, as when the wallet is frozen or the bank has not answered.",
+            }),
           })
           .meta({ id: "UnpaidBatch" }),
       )
@@ -222,6 +225,7 @@ export const overviewSchema = z
               exponent: 2,
               amount_minor: 9_895_000,
               payout_date: "2026-11-23",
+              is_late: false,
             },
           ],
           has_more: false,

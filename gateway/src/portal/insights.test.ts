@@ -166,6 +166,20 @@ test("of more batches than are shown, the first ones are, and that there are mor
   expect(shown).toEqual(formed.toReversed().slice(0, 5));
 });
 
+test("a batch on its way is late once its day is over without a payout, as while the wallet is frozen", async () => {
+  const batches = async () => (await owner.get("/portal/v1/overview")).json.payouts.batches;
+  const reference = await pay();
+  await client.post("/v1/sandbox/settlements/run", {});
+  await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
+  await vi.waitFor(async () => {
+    const { json } = await client.post("/v1/refunds", { payment_reference: reference });
+    expect(json.error.code).toBe("WALLET_FROZEN"); // before that there are no funds
+  }, 30_000);
+  expect(await batches()).toMatchObject([{ is_late: false }]);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  expect(await batches()).toMatchObject([{ is_late: true }]);
+});
+
 test("a batch that is late is paid out today, by the merchant's own calendar", async () => {
   const idle = await startService({ roles: ["api"] }); // no worker forms the batch
   try {

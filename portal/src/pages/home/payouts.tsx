@@ -28,7 +28,11 @@ export function Payouts({
             >
               <Day on={batch.payout_date} />
             </To>
-            <span className="text-muted">on its way</span>
+            {batch.is_late ? (
+              <span className="text-warn">late, not paid out yet</span>
+            ) : (
+              <span className="text-muted">on its way</span>
+            )}
             <Money of={batch} className="ml-auto" />
           </li>
         ))}
