@@ -39,16 +39,8 @@ export function ofUnexpected(problem: string, requestId: string | undefined): Pr
   return requestId === undefined ? sentence : words`${sentence}\nRequest: ${requestId}`;
 }
 
-function ofApi({
-  code,
-  message,
-  advice,
-  requestId,
-  cause,
-  outcomeUnknown,
-  idempotencyKey,
-  details,
-}: GerbangError): Printable {
+function ofApi(error: GerbangError): Printable {
+  const { code, message, requestId, cause, idempotencyKey, details } = error;
   const field = details?.field;
   // In brackets the client says the system's own words, which people need not read: the reason is in theirs.
   const why = cause === undefined ? "" : reasonOf(cause);
@@ -57,8 +49,8 @@ function ofApi({
     words`${code}: ${said}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
     ...detailsOf(details, message),
-    adviceOf(code, message, requestId) ?? words`${advice}`,
-    ...(outcomeUnknown && idempotencyKey !== undefined
+    adviceOf(error),
+    ...(idempotencyKey !== undefined && goesOn(error)
       ? [words`To run the same again safely: --idempotency-key ${idempotencyKey}`]
       : []),
     ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
@@ -66,9 +58,21 @@ function ofApi({
   return joined(lines, "\n");
 }
 
-/** What to do where the client's advice is for programs: it names a call of theirs, or a header that a command does not show. */
-function adviceOf(code: string, message: string, requestId: string | undefined): Printable | undefined {
-  if (code !== "ROUTE_NOT_FOUND" && message.startsWith("No such "))
+/** Whether the same command with the same key goes on with what may have begun. A payment that no acquirer took exists already. */
+function goesOn({ code, outcomeUnknown, retryable, attempts }: GerbangError): boolean {
+  return outcomeUnknown || retryable || (code === "ABORTED" && attempts > 0);
+}
+
+/** What to do. The client's own advice is for programs: it may name a call of theirs, or a header that a command does not show. */
+function adviceOf(error: GerbangError): Printable {
+  const { code, message, requestId, advice, idempotencyKey } = error;
+  if (code === "CONNECTION_FAILED" || code === "ROUTE_NOT_FOUND")
+    return words`Check the service's address, in GERBANG_BASE_URL or gerbang profiles list, and this machine's network.`;
+  if (code === "ABORTED" && idempotencyKey !== undefined && goesOn(error))
+    return words`What was sent may have been done: look it up.`;
+  if (message.startsWith("No address is registered "))
+    return words`gerbang open shows the portal, where Developers, Webhooks takes an address. A program on this machine needs none: gerbang listen forwards what really happens, such as gerbang payments simulate.`;
+  if (message.startsWith("No such "))
     return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
   if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
   if (code === "STATE_NOT_REACHED")
@@ -78,7 +82,7 @@ function adviceOf(code: string, message: string, requestId: string | undefined):
   if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Wait a minute, then try again.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined
     ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} with another key shows what differs.`
-    : undefined;
+    : words`${advice}`;
 }
 
 /** The details that the message refers to and does not say itself, a line each. */

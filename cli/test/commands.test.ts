@@ -512,7 +512,7 @@ describe("a terminal", () => {
     const credentials = { ...ofClient(), GERBANG_BASE_URL: service.origin.replace("http:", "https:") };
     const plain = await gerbang(["balances"], credentials);
     expect(plain.words).toContain(
-      `CONNECTION_FAILED: The call to ${credentials.GERBANG_BASE_URL} failed: it does not speak TLS: should its address begin with http://?\nTry again later.\n`,
+      `CONNECTION_FAILED: The call to ${credentials.GERBANG_BASE_URL} failed: it does not speak TLS: should its address begin with http://?\nCheck the service's address, in GERBANG_BASE_URL or gerbang profiles list,`,
     );
     const nobody = await gerbang(["balances"], { ...ofClient(), GERBANG_BASE_URL: "http://127.0.0.1:9" });
     expect(nobody.words).toContain(": The call to http://127.0.0.1:9 failed: bad port.\n");
@@ -522,6 +522,28 @@ describe("a terminal", () => {
     const { words } = await line("payments get pay_nothing");
     expect(words).toMatch(
       /^PAYMENT_NOT_FOUND: No such payment\.\nCheck the id, and whether the key is of the merchant /,
+    );
+  });
+
+  test("is told the key that a payment goes on with, where no acquirer took it yet and none was given", async () => {
+    const typed = ["payments", "create", "--amount-minor", "5000", "--scenario", "gateway_error_once"];
+    const started = new Run(typed, ofClient());
+    await expect.poll(() => started.words, { timeout: 10_000 }).toContain("GATEWAY_ERROR: trying again");
+    const { code, words } = await started.interrupt();
+    expect([code, words]).toEqual([1, expect.stringContaining("\nWhat was sent may have been done: look it up.\n")]);
+    const key = /--idempotency-key (\S+)$/m.exec(words)?.[1] ?? "";
+    const again = await gerbang([...typed, "--idempotency-key", key]);
+    expect([again.code, again.data]).toEqual([0, expect.stringContaining("qr_string")]);
+
+    const refused = await line("payments create --amount-minor 5000 --scenario gateway_error");
+    expect(refused.words).toMatch(
+      /^GATEWAY_ERROR: The provider .*\n.*\nTo run the same again safely: --idempotency-key \S/m,
+    );
+  });
+
+  test("is told where to register an address where a command needs one", async () => {
+    expect((await line("trigger payment.succeeded")).words).toMatch(
+      /^gerbang open shows the portal, .* gerbang listen /m,
     );
   });
 
