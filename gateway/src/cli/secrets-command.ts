@@ -47,6 +47,11 @@ async function reseal(database: Database, vault: Vault): Promise<number> {
   }
   // A holder of the old master key could have read the key of payers' data, so new data is sealed with a new key.
   if (sealed > 0) await payers.addSealingKey();
-  say("MASTER_KEY has sealed everything. Take MASTER_KEY_SECOND away, and start the service anew.");
+  say("MASTER_KEY has sealed everything.");
+  // Addresses of payments that are still open were made with the other key.
+  if (vault.ids.length > 1)
+    say(
+      "Two days after the last restart that swapped the keys, take MASTER_KEY_SECOND away: payers of open payments need it until then.",
+    );
   return 0;
 }
