@@ -65,6 +65,14 @@ test.each<[string, Partial<RoutingTable>, string]>([
   else expect(created.answer.payment.gatewayCode).toBe(expected);
 });
 
+test("the log is told why each acquirer was passed over", () => {
+  const router = aRouter(table([takes(), dollars], { states: state(true, "down") }));
+  const { outcome } = given().when(creating({ amount_minor: AMOUNT }, { router }));
+  expect("fault" in outcome && outcome.fault.extras.internal).toBe(
+    "no acquirer takes it: a down, b currency_not_supported",
+  );
+});
+
 test("an amount that is too fine is never rounded: the answer names the step that is taken", () => {
   const router = aRouter(table([takes({ stepMinor: 100n })]));
   const { outcome } = given().when(creating({ amount_minor: 150_050 }, { router }));

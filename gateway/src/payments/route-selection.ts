@@ -94,7 +94,10 @@ function routeFault(table: RoutingTable, asked: RoutingRequest, decision: Routin
     const { minimumMinor, maximumMinor } = bounds;
     return amountFault(table, asked) ?? invalidAmount(wireAmount(asked.amountMinor), maximumMinor, minimumMinor);
   }
-  return new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
+  const verdicts = decision.candidates.map(({ gateway_code: code, verdict }) => `${code} ${verdict}`);
+  return new Fault("NO_ROUTE_AVAILABLE", {
+    internal: `no acquirer takes it: ${verdicts.join(", ") || "there is none"}`,
+  });
 }
 
 /** INVALID_AMOUNT for an amount that no acquirer takes, however it is routed: too small, too large or too fine. `most`: the merchant's own bound. */
