@@ -8,7 +8,7 @@ import { type AccountOfBook, selectBalanceBefore, selectMovements } from "../bal
 import { wireTime } from "../ground/clock.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
-import { exponentOf, wireMinor } from "../ground/money.ts";
+import { exponentOf, readable, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { limitOf } from "../http/lists.ts";
 import { identity, sumMinor, withExample } from "../http/shapes.ts";
@@ -32,6 +32,10 @@ const balanceStatementSchema = withExample(
   z.strictObject({
     merchant_id: identity("merchant"),
     account: z.string().meta({ description: "Of the ledger.", examples: ["merchant:available"] }),
+    figure: entriesQuerySchema.shape.figure.unwrap().nullable().meta({
+      description:
+        "The figure of the balances that amounts add to; null where an account was asked for: its debits are positive.",
+    }),
     ...balanceStatementFields,
     opening_minor: sumMinor(0, "The figure when the period begins."),
     closing_minor: sumMinor(15_000_000, "The figure when it ends: the opening one and all movements."),
@@ -43,13 +47,15 @@ const balanceStatementSchema = withExample(
     id: "BalanceStatement",
     description: "What moved an account over a period.",
   },
-  { environment: "production", opening_minor: 0, has_more: false },
+  { environment: "production", figure: "available", opening_minor: 0, has_more: false },
 );
 
 const csvSchema = z.string().meta({
   id: "BalanceStatementText",
-  description: "The names of the columns, the opening figure, each movement, and the closing figure.",
-  examples: ["what,journal,kind,group,posted_at,currency,amount_minor,figure_after_minor\r\n"],
+  description:
+    "The names of the columns, the opening figure, each movement, and the closing figure. `of` is the figure or the account that was asked for; `amount` and " +
+    "`figure_after` are the same amounts with their decimals.",
+  examples: ["what,journal,kind,group,posted_at,currency,amount_minor,figure_after_minor,of,amount,figure_after\r\n"],
 });
 
 const tag = "Statements";
@@ -95,6 +101,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
 interface AccountPeriod extends AccountOfBook, Awaited<ReturnType<typeof readPeriod>> {
   /** -1 for a figure of the merchant's balance, which has the opposite sign of its ledger account. */
   sign: 1 | -1;
+  figure: keyof typeof accountOf | null;
   opening: bigint;
   closing: bigint;
 }
@@ -109,15 +116,16 @@ async function readAccount(
   query: PeriodQuery,
 ): Promise<AccountPeriod> {
   const period = await readPeriod(database, book, currency, query);
-  const of = { book, account: query.account ?? accountOf[query.figure ?? "available"], currency };
+  const figure = query.account === undefined ? (query.figure ?? "available") : null;
+  const of = { book, account: query.account ?? accountOf[figure ?? "available"], currency };
   const [[opening] = [], [closing] = []] = await database.pipeline([
     selectBalanceBefore(of, period.first),
     selectBalanceBefore(of, period.past),
   ]);
-  const sign = query.account === undefined ? -1 : 1;
-  const figure = (row: { balance_after_minor?: unknown } | undefined): bigint =>
+  const sign = figure === null ? 1 : -1;
+  const minorOf = (row: { balance_after_minor?: unknown } | undefined): bigint =>
     BigInt(sign) * ((row?.balance_after_minor as bigint | undefined) ?? 0n);
-  return { ...of, ...period, sign, opening: figure(opening), closing: figure(closing) };
+  return { ...of, ...period, sign, figure, opening: minorOf(opening), closing: minorOf(closing) };
 }
 
 const CSV_PAGE = 1_000;
@@ -149,6 +157,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
           merchant_id: book.merchantId,
           environment: book.environment,
           account: period.account,
+          figure: period.figure,
           currency: period.currency,
           exponent: exponentOf(period.currency),
           from: wireTime(period.from),
@@ -174,7 +183,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       async handle({ params, query, ...call }) {
         const { book } = await findBook(directory, params);
         const period = await readAccount(database, book, params.currency ?? "", query);
-        const name = query.account?.replaceAll(":", "-") ?? query.figure ?? "available";
+        const name = (period.figure ?? period.account).replaceAll(":", "-");
         const days = [period.from, period.before - 1].map((at) => wireTime(at).slice(0, 10)).join("-");
         const saveAs = `statement-${book.merchantId}-${book.environment}-${name}-${period.currency}-${days}.csv`;
         const statement = { chunks: csvOf(database, period), contentType: "text/csv; charset=utf-8", saveAs };
@@ -190,20 +199,29 @@ const beginningOf = ({ first }: AccountPeriod): { seq: bigint; line: number } =>
 async function* csvOf(database: Database, period: AccountPeriod): AsyncGenerator<string> {
   const { currency, sign } = period;
   const line = (...fields: string[]): string => `${fields.join(",")}\r\n`;
-  yield line("what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor");
-  yield line("opening", "", "", "", wireTime(period.from), currency, "", String(period.opening));
+  const names = ["what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor"];
+  yield line(...names, "of", "amount", "figure_after");
+  const decimal = (minor: bigint): string => readable(minor, currency).replaceAll(",", "");
+  /** Amounts are there in minor units and with their decimals: nobody takes 71 fils for 71 dinars. */
+  const written = (begin: string[], added: bigint | undefined, stands: bigint): string => {
+    const minors = [added === undefined ? "" : String(added), String(stands)];
+    const decimals = [added === undefined ? "" : decimal(added), decimal(stands)];
+    return line(...begin, currency, ...minors, period.figure ?? period.account, ...decimals);
+  };
+  yield written(["opening", "", "", "", wireTime(period.from)], undefined, period.opening);
   for (let after = beginningOf(period); ;) {
     const rows = await database.query<EntryRow>(selectMovements(period, after, period.past, CSV_PAGE));
     yield rows
       .map((row) => {
         const { journal, kind, group, posted_at } = entryView(row, sign);
-        const [added, stands] = [row.amount_minor, row.balance_after_minor].map((minor) => BigInt(sign) * minor);
-        return line("movement", journal, kind, group, posted_at, currency, String(added), String(stands));
+        const signed = (minor: bigint): bigint => BigInt(sign) * minor;
+        const begin = ["movement", journal, kind, group, posted_at];
+        return written(begin, signed(row.amount_minor), signed(row.balance_after_minor));
       })
       .join("");
     const last = rows.at(-1);
     if (rows.length < CSV_PAGE || !last) break;
     after = { seq: last.seq, line: last.line };
   }
-  yield line("closing", "", "", "", wireTime(period.before), currency, "", String(period.closing));
+  yield written(["closing", "", "", "", wireTime(period.before)], undefined, period.closing);
 }

@@ -53,6 +53,7 @@ const statement = async (query: string) =>
     opening_minor: number;
     closing_minor: number;
     movements: Movement[];
+    figure: string | null;
     has_more: boolean;
     next_cursor: string;
   };
@@ -105,6 +106,13 @@ describe.each(["figure=available", "figure=pending_settlement", "account=merchan
         movements.map(({ amount_minor, figure_after_minor }) => [amount_minor, figure_after_minor]),
       );
       expect([Number(rows[1]?.[7]), Number(rows.at(-1)?.[7])]).toEqual([opening_minor, closing_minor]);
+      // The two signs of one account are told apart, and each amount is there with its decimals.
+      const { figure } = await statement(range);
+      expect(figure).toBe(asked.startsWith("figure=") ? name : null);
+      expect(new Set(rows.slice(1).map((row) => row[8]))).toEqual(new Set([name]));
+      const decimals = rows.slice(1).flatMap((row) => [9, 10].map((at) => [row[at - 3], row[at]]));
+      const inDecimals = (minor = ""): string => (minor === "" ? "" : (Number(minor) / 100).toFixed(2));
+      for (const [minor, decimal] of decimals) expect(decimal).toBe(inDecimals(minor));
     });
   },
 );
