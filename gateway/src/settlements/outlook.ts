@@ -1,5 +1,4 @@
 // Estimates when unsettled items will be paid out: goes through the future runs of the settlement schedule. It forms no batches.
-import { isDeepStrictEqual } from "node:util";
 import type { BookOwner } from "../commands/command-context.ts";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
@@ -185,7 +184,7 @@ export class Outlooks {
 
   /**
    * The unsettled items of a book. They are read again after a second, or when one of these payments has just changed; of no payment in particular
-   * when a balance has: a batch formed meanwhile took its money out of `available`, and the same money must not be told twice.
+   * when a balance has fallen: a batch formed meanwhile took its money out of `available`, and the same money must not be told twice.
    */
   private unsettledOf(book: Book, own: readonly PaymentSummary[], { now, available }: BookState): Promise<Unsettled> {
     const key = bookKey(book);
@@ -196,7 +195,7 @@ export class Outlooks {
       kept &&
       (own.length > 0
         ? own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)
-        : isDeepStrictEqual(kept.available, available));
+        : [...available].every(([currency, minor]) => minor >= (kept.available.get(currency) ?? 0n)));
     if (holds) return kept.unsettled;
     const unsettled = this.database
       .query(selectUnsettled([book]))
