@@ -73,7 +73,11 @@ const table = {
   PAYMENT_EXPIRED: [409, true, "The payment has expired. Create a new one."],
   DISPUTE_LOCKED: [409, true, "The funds are held by a running dispute."],
   INSUFFICIENT_FUNDS: [422, true, "The available balance is not enough."],
-  WALLET_NOT_FOUND: [404, true, "No wallet of this currency exists."],
+  WALLET_NOT_FOUND: [
+    404,
+    true,
+    "You have no wallet of this currency, since it is not enabled for you. Ask support to enable it.",
+  ],
   WALLET_FROZEN: [403, true, "The wallet is frozen. Contact support."],
   UNBALANCED_ENTRY: [500, false, "Internal error: the journal did not balance and was rejected; no funds moved."],
   NO_ROUTE_AVAILABLE: [
