@@ -74,6 +74,8 @@ function adviceOf(error: GerbangError): Printable {
     return words`gerbang open shows the portal, where Developers, Webhooks takes an address. A program on this machine needs none: gerbang listen forwards what really happens, such as gerbang payments simulate.`;
   if (message.startsWith("No such "))
     return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
+  if (code === "ENVIRONMENT_MISMATCH")
+    return words`gerbang profiles list shows your keys with their environments, and --profile NAME chooses one.`;
   if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
   if (code === "STATE_NOT_REACHED")
     return message.endsWith(" in time.")

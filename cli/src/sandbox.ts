@@ -44,6 +44,10 @@ type Check = Scorecard["checks"][number];
 const columns: readonly Column<Check>[] = [
   { head: "", cell: ({ passed }) => (passed ? "ok" : "FAILED"), tone: ({ passed }) => (passed ? "good" : "bad") },
   { head: "CHECK", cell: ({ name }) => name },
+  {
+    head: "ANSWER",
+    cell: ({ received: { status, reason } }) => (status === null ? (reason ?? "none") : String(status)),
+  },
   { head: "WHAT TO DO", cell: ({ passed, guide }) => (passed ? "" : guide) },
 ];
 

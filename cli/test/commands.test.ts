@@ -541,6 +541,22 @@ describe("a terminal", () => {
     );
   });
 
+  test("is told what a receiver answered to each request of the exam", async () => {
+    await service.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, "https://192.0.2.1:1/hook");
+    const { code, data } = await line("exam");
+    expect([code, data]).toEqual([
+      1,
+      expect.stringMatching(/^FAILED +accepts_genuine +(?!none)\S.* Answer every genuine /m),
+    ]);
+  });
+
+  test("is told which keys there are where one is of the other environment", async () => {
+    const { client: live } = await service.merchant({ environment: "production" });
+    expect((await gerbang(["clock", "show"], ofClient(live))).words).toMatch(
+      /^ENVIRONMENT_MISMATCH: This works only in the sandbox\. .*\ngerbang profiles list shows /,
+    );
+  });
+
   test("is told where to register an address where a command needs one", async () => {
     expect((await line("trigger payment.succeeded")).words).toMatch(
       /^gerbang open shows the portal, .* gerbang listen /m,
