@@ -337,7 +337,9 @@ test("while production is closed its keys read, and create nothing", async () =>
   }
   expect((await live.get("/v1/balances")).json).toMatchObject({ environment: "production" });
   expect((await live.get("/v1/payments")).json).toEqual({ data: [], has_more: false, next_cursor: null });
-  expect(outcome(await live.post("/v1/sandbox/clock/advance", { seconds: 1 }))).toBe("403 ENVIRONMENT_MISMATCH");
+  const sandboxed = await live.post("/v1/sandbox/clock/advance", { seconds: 1 });
+  expect(outcome(sandboxed)).toBe("403 ENVIRONMENT_MISMATCH");
+  expect(sandboxed.json.error.message).toBe("This works only in the sandbox. Use one of its keys.");
   const sandbox = await service.client(merchantId);
   expect(outcome(await sandbox.post("/v1/payments", body, { key }))).toBe("201");
 });

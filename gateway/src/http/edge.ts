@@ -235,7 +235,8 @@ export class Edge {
     }
     if (client) this.parts.onUsed(client, address);
     if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN", { details: { scope: endpoint.scope } });
-    if (endpoint.sandboxOnly && book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
+    if (endpoint.sandboxOnly && book.environment !== "sandbox")
+      throw new Fault("ENVIRONMENT_MISMATCH", { message: "This works only in the sandbox. Use one of its keys." });
     if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
   }
 
