@@ -62,3 +62,20 @@ test("the server ends a statement soon after nobody waits for it any more", asyn
     await impatient.end();
   }
 });
+
+test("times and dates are read as they are where the server writes them in another way", async () => {
+  const place = await cloneDatabase();
+  const name = new URL(place.url).pathname.slice(1);
+  await asOwner(place, async (owner) => {
+    await owner.query(`alter database ${name} set datestyle = 'SQL, DMY'`);
+    await owner.query(`alter database ${name} set timezone = 'Asia/Kolkata'`);
+  });
+  const database = new Database(place.url, 1, createLog("silent"));
+  onTestFinished(() => database.end());
+  const text = `select timestamptz '2026-11-30 05:14:28.24213+00' as at, date '2026-11-30' as day,
+  date_trunc('hour', timestamptz '2026-11-30 05:14:28+00') as hour`;
+  const [second, hour] = [Date.UTC(2026, 10, 30, 5, 14, 28), Date.UTC(2026, 10, 30, 5)];
+  expect(await database.query({ text })).toEqual([
+    { at: second * 1_000 + 242_130, day: "2026-11-30", hour: hour * 1_000 },
+  ]);
+});

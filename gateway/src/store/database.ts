@@ -46,10 +46,12 @@ const PATIENT_MS = 8_000;
 const STATEMENT_GRACE_MS = 1_000;
 
 /**
- * Limits of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
- * would keep the session for hours. It also cancels statements that no client waits for. Sent first on a new connection, without waiting.
+ * Settings of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
+ * would keep the session for hours. It also cancels statements that no client waits for. It writes times as ISO in UTC, which alone are read here,
+ * whatever it does by default. Sent first on a new connection, without waiting.
  */
-const SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+const SESSION = `select set_config('DateStyle', 'ISO, DMY', false), set_config('TimeZone', 'UTC', false),
+  set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
   set_config('statement_timeout', $1::text, false)`;
 
@@ -79,7 +81,7 @@ export class Database {
     this.pool.on("connect", (client) => {
       client
         .query(SESSION, [String(timeoutMs + STATEMENT_GRACE_MS)])
-        .catch((error: unknown) => log.debug({ err: error }, "the limits of a session could not be set"));
+        .catch((error: unknown) => log.debug({ err: error }, "the settings of a session could not be made"));
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
     this.pool.on("error", (error) => {
