@@ -3,11 +3,7 @@
 /** `stored`: the error is a business decision that is stored under the request's idempotency key and replayed. */
 const table = {
   UNAUTHORIZED: [401, false, "Send `Authorization: Bearer <client_id>`."],
-  CLIENT_NOT_FOUND: [
-    401,
-    false,
-    "This client_id is unknown or revoked. Check it in the portal, under Developers, Keys.",
-  ],
+  CLIENT_NOT_FOUND: [401, false, "This client_id is unknown or revoked. See Developers, Keys in the portal."],
   SIGNATURE_MISSING: [401, false, "Send X-Timestamp and X-Signature, or Signature-Input and Signature (RFC 9421)."],
   SIGNATURE_INVALID: [
     401,
