@@ -63,12 +63,10 @@ const createLinkSchema = z
     expires_in: wholeBetween(60, EXPIRES_IN_MAX)
       .optional()
       .meta({ description: "Seconds for which payers may begin to pay; it never ends when absent." }),
-    payment_expires_in: wholeBetween(60, 86_400)
-      .optional()
-      .meta({
-        description:
-          "Seconds in which each of its payments can be paid; 1800 when absent. A payment ends with its link, but is open for a minute at least.",
-      }),
+    payment_expires_in: wholeBetween(60, 86_400).optional().meta({
+      description:
+        "Seconds in which each of its payments can be paid; 1800 when absent. A payment ends with its link, but is open for a minute at least.",
+    }),
     payment_methods: methods.optional().meta({
       description: "Which methods the payer may choose; every active one when absent.",
       examples: [["qris", "va"]],
