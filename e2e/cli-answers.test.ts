@@ -115,7 +115,13 @@ describe("nothing that a terminal obeys is printed by", () => {
     ["logs tail --no-follow", page(request)],
     ["trigger payment.created", { event_id: dirty }],
     ["doctor req_1", { diagnosis: dirty, explanation: dirty, subject: dirty, signature_base: dirty.split("\r")[0] }],
-    ["exam", { passed: true, checks: [{ name: dirty, passed: false, guide: dirty }] }],
+    [
+      "exam",
+      {
+        passed: true,
+        checks: [{ name: dirty, passed: false, received: { status: null, reason: dirty }, guide: dirty }],
+      },
+    ],
   ])("%s", async (line, body) => {
     answer = () => ({ body });
     const { code, stdout, stderr } = await run(...line.split(" "));
