@@ -9,7 +9,7 @@ import { paymentBody } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { type PathName, paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
-import { faults, look, showIn } from "./kit/look.ts";
+import { drawn, faults, look, showIn } from "./kit/look.ts";
 import { type Member, PHONE, WIDE, settled, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -120,17 +120,13 @@ async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, 
   const dark = await faults(page, ["color-contrast"]);
   for (const width of TABLETS) {
     await page.setViewportSize({ width, height: 800 });
+    await drawn(page);
     wrong.push(...(await page.evaluate<string[]>(CUT_TABLES)).map((cut) => `at ${width} px: ${cut}`));
   }
   await page.setViewportSize(PHONE);
   // Plots follow the width of their place a frame later.
-  const wider = await page.evaluate<number>(
-    () =>
-      new Promise((resolve) => {
-        const measure = (): void => resolve(document.documentElement.scrollWidth - innerWidth);
-        requestAnimationFrame(() => requestAnimationFrame(measure));
-      }),
-  );
+  await drawn(page);
+  const wider = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   if (wider > 0) wrong.push(`${wider} px wider than a phone`);
   await page.setViewportSize(WIDE);
   await look(page, `page-${name}`);
@@ -197,6 +193,7 @@ test("no list cuts an amount off, however long references are, on a small phone 
     await open(path);
     for (const width of [360, 768, 1024, 1280, 1440]) {
       await page.setViewportSize({ width, height: 800 });
+      await drawn(page);
       const wider = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
       const parts = await page.evaluate<string[]>(CUT_TABLES);
       parts.push(...(await page.evaluate<string[]>(CUT_FIGURES)));

@@ -17,11 +17,13 @@ type Theme = (typeof THEMES)[number];
 /** Shows the page in a theme, in the way a person's own choice does. */
 export async function showIn(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
-  await page.evaluate((name) => {
-    document.documentElement.dataset.theme = name;
-    // Two frames later the theme is drawn.
-    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  }, theme);
+  await page.evaluate((name) => void (document.documentElement.dataset.theme = name), theme);
+  await drawn(page);
+}
+
+/** Waits until a change of the theme or of the width is drawn: two frames. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
 
 /** The axe rules to check in a theme. Every rule but contrast ignores colours, so the light theme's run covers the others. */
