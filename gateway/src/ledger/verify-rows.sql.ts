@@ -1,11 +1,11 @@
-// The SQL of verification that compares rows with rows: payments, settlement batches and events, with the refunds, disputes, marks and items
+// The SQL of verification that compares rows with rows: payments and settlement batches, with the refunds, disputes, marks and items
 // that belong to them. Each statement takes one page and gives the first wrong row; verify.sql.ts says why one snapshot is enough.
 import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { inBook, paid } from "./verify.sql.ts";
 
 /** Builds the statement that takes a page of keys and gives the first message of `rows`, a query that selects `id` and `wrong`. */
-const firstOf =
+export const firstOf =
   (name: string, rows: string) =>
   (book: Book, ids: readonly string[]): Statement => ({
     name: `verify: ${name}`,
@@ -177,41 +177,4 @@ cross join lateral (
   where ${inBook("j")} and j.group_id = i.payment_id and j.seq < f.seq
 ) d
 where ${inBook("i")} and i.settlement_id = any($3::uuid[]) and i.kind in ('payment', 'refund')`,
-);
-
-/** SQL: the smallest identity of the millisecond of `moment`, plus `later` milliseconds. Identities begin with their millisecond. */
-const millisecond = (moment: string, later: number): string =>
-  `rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint + ${later}), 12, '0'), 32, '0')::uuid`;
-
-/** Finds the first paid payment of a page that does not have exactly one `payment.succeeded` event. That event's identity has the millisecond
- * of `paid_at`, so a narrow range is read. Payments paid before the book's retention watermark are skipped: their events are deleted. */
-export const paymentsUntold = firstOf(
-  "events of payments",
-  `select p.payment_id as id, case
-    when t.events <> 1 then format('payment %s is %s and has %s events payment.succeeded', p.payment_id, p.status, t.events)
-  end as wrong
-from payments p
-cross join lateral (
-  select count(*) as events
-  from events e
-  where ${inBook("e")} and e.subject_id = p.payment_id and e.type = 'payment.succeeded'
-    and e.event_id >= ${millisecond("p.paid_at", 0)} and e.event_id < ${millisecond("p.paid_at", 1)}
-) t
-where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}
-  and p.paid_at >= coalesce((select h.forgotten_before from retention_watermarks h where ${inBook("h")}), '-infinity')`,
-);
-
-/** Finds the first `payment.succeeded` event of a page whose payment does not exist, is not paid, was paid at another time, or is of another amount. */
-export const eventsUnfounded = firstOf(
-  "payments of events",
-  `select e.event_id as id, case
-    when p.payment_id is null then format('event %s says that payment %s succeeded; it did not then', e.event_id, e.subject_id)
-    when 0 in (strpos(e.body, format('"amount_minor":%s,', p.amount_minor)), strpos(e.body, format('"fee_minor":%s,', p.fee_minor)),
-      strpos(e.body, format('"currency":"%s",', p.currency)))
-      then format('event %s does not say that payment %s brought %s %s less %s', e.event_id, e.subject_id, p.amount_minor, p.currency, p.fee_minor)
-  end as wrong
-from events e
-left join payments p on ${inBook("p")} and p.payment_id = e.subject_id and p.status in ${paid} and p.paid_at = e.created_at
-  and e.event_id >= ${millisecond("p.paid_at", 0)} and e.event_id < ${millisecond("p.paid_at", 1)}
-where ${inBook("e")} and e.event_id = any($3::uuid[]) and e.type = 'payment.succeeded' and e.subject_id is not null`,
 );

@@ -11,7 +11,7 @@ import { GENUINE, ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** Tables that are read page by page, each with the key that orders its pages. */
-const keys = {
+export const keys = {
   payments: "payment_id",
   refunds: "refund_id",
   disputes: "dispute_id",

@@ -1,5 +1,5 @@
 // Verification of a book: recomputes the chain, the sums and the balances from the first journal on, then compares every payment, refund,
-// dispute, settlement batch and event with the journals, page by page. Its SQL is in verify.sql.ts and verify-rows.sql.ts.
+// dispute, settlement batch and event with the journals, page by page. Its SQL is in verify.sql.ts, verify-rows.sql.ts and verify-events.sql.ts.
 import { HOUR, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -7,15 +7,8 @@ import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type Journal, journalHash } from "./journal.ts";
 import { type BalanceRow, type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
-import {
-  batchesWrong,
-  eventsUnfounded,
-  itemsContested,
-  itemsWrong,
-  marksWrong,
-  paymentsUntold,
-  paymentsWrong,
-} from "./verify-rows.sql.ts";
+import { eventsMissing, eventsUnfounded } from "./verify-events.sql.ts";
+import { batchesWrong, itemsContested, itemsWrong, marksWrong, paymentsWrong } from "./verify-rows.sql.ts";
 import {
   type Claim,
   type CountedRow,
@@ -79,14 +72,17 @@ const checks: readonly {
   { table: "receipts", page: PAGE, statement: marksWrong("receipt") },
   { table: "refunds", page: PAGE, statement: marksWrong("refund") },
   { table: "disputes", page: PAGE, statement: marksWrong("dispute") },
-  { table: "payments", page: PAGE, statement: paymentsUntold },
+  { table: "payments", page: PAGE, statement: eventsMissing("payments") },
+  { table: "refunds", page: PAGE, statement: eventsMissing("refunds") },
+  { table: "disputes", page: PAGE, statement: eventsMissing("disputes") },
+  { table: "settlements", page: PAGE, statement: eventsMissing("settlements") },
   { table: "events", page: 5 * PAGE, statement: eventsUnfounded },
 ];
 
 /**
  * Replays one book: checks its sequence, chain, zero sums, running balances and totals. Then proves that the journals and the rows that
  * merchants see agree: every capture, refund, dispute and settlement batch has its journals and no other row has any, totals and marks match
- * the rows that they sum up, every paid payment has one `payment.succeeded` event, and the roll-up has counted every paid payment. May run
+ * the rows that they sum up, every movement of a payment, refund, dispute or batch has one event of its amount, and the roll-up has counted every paid payment. May run
  * beside any traffic: no transaction is open for longer than a page. Throws the reason of `watch.signal`.
  */
 export async function verifyBook(database: Database, book: Book, watch: ReplayWatch = {}): Promise<BookReport> {
