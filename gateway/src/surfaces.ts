@@ -52,6 +52,7 @@ import { settlementCalendarEndpoints } from "./operator/settlement-calendar.rout
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { trialBalanceEndpoints } from "./operator/trial-balance.routes.ts";
 import { systemEndpoint } from "./operator/system.routes.ts";
 import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
@@ -213,6 +214,7 @@ export function operatorSurface(
     ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
+    ...trialBalanceEndpoints(database),
     waitingEndpoint({ database, lanes, clock }),
     ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
     systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),

@@ -15,13 +15,8 @@ const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and $
 /** So many journals by time are looked at for the first by number: more than a book gets while the clocks of two processes are apart. */
 const NEAR = 1_000;
 
-/**
- * The numbers of the first journal of a period and of the first one after it. Each depends on its time alone, so a statement begins exactly where the
- * previous one ended; and of all journals since that time it is the least, even if the clocks of the posting processes differ. If they differ by more
- * than `NEAR` journals, a period that would end before it begins is empty.
- */
-export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
-  const firstAt = (place: string): string => `coalesce((
+/** SQL: the number of the first journal with an identity of at least `place`, in the book whose head is `h`. `inBook` says that a table's row is of it. */
+export const firstJournal = (inBook: (table: string) => string, place: string): string => `coalesce((
   select min(j.seq)
   from (
     select j.seq
@@ -31,11 +26,37 @@ export function selectPeriod({ merchantId, environment }: Book, from: Micros, be
     limit ${NEAR}
   ) j
 ), h.seq + 1)`;
+
+/** SQL: the last entry of an account before a journal, as `balance_after_minor`; no row when the account had none yet. */
+export const balanceBefore = (
+  inBook: (table: string) => string,
+  account: string,
+  currency: string,
+  seq: string,
+): string => `select e.balance_after_minor
+from entries e
+where ${inBook("e")} and e.account = ${account} and e.currency = ${currency} and e.seq = (
+  -- by the index of the account: in the order of lines as well, the whole book would be walked for a rare account
+  select e.seq
+  from entries e
+  where ${inBook("e")} and e.account = ${account} and e.currency = ${currency} and e.seq < ${seq}
+  order by e.seq desc
+  limit 1
+)
+order by e.line desc
+limit 1`;
+
+/**
+ * The numbers of the first journal of a period and of the first one after it. Each depends on its time alone, so a statement begins exactly where the
+ * previous one ended; and of all journals since that time it is the least, even if the clocks of the posting processes differ. If they differ by more
+ * than `NEAR` journals, a period that would end before it begins is empty.
+ */
+export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
   return {
     name: "period of a statement",
     text: `select e.first, greatest(e.first, e.past) as past
 from (
-  select ${firstAt("$3")} as first, ${firstAt("$4")} as past
+  select ${firstJournal(inBook, "$3")} as first, ${firstJournal(inBook, "$4")} as past
   from book_heads h
   where ${inBook("h")}
 ) e`,
@@ -47,18 +68,7 @@ from (
 export function selectBalanceBefore({ book, account, currency }: AccountOfBook, seq: bigint): Statement {
   return {
     name: "balance before a journal",
-    text: `select e.balance_after_minor
-from entries e
-where ${inBook("e")} and e.account = $3::text and e.currency = $4::text and e.seq = (
-  -- by the index of the account: in the order of lines as well, the whole book would be walked for a rare account
-  select e.seq
-  from entries e
-  where ${inBook("e")} and e.account = $3::text and e.currency = $4::text and e.seq < $5::bigint
-  order by e.seq desc
-  limit 1
-)
-order by e.line desc
-limit 1`,
+    text: balanceBefore(inBook, "$3::text", "$4::text", "$5::bigint"),
     values: [...bookValues(book), account, currency, seq],
   };
 }

@@ -61,6 +61,8 @@ export const ownedStatementSchema = withExample(
   { environment: "production" },
 );
 
+type PeriodQuery = Record<keyof typeof periodFields, string>;
+
 interface Period {
   from: Micros;
   /** Exclusive. */
@@ -75,13 +77,19 @@ export async function readPeriod(
   database: Database,
   book: Book,
   currency: string,
-  { from: begin, to: end }: { from: string; to: string },
+  query: PeriodQuery,
 ): Promise<Period> {
   if (!isCurrency(currency)) throw validationFault("currency", currency, "currency must be a currency code like IDR.");
-  const [from = 0, before = 0] = [rangeFrom("from", begin), rangeBefore("to", end)];
-  if (before <= from) throw validationFault("to", end, "to must not be before from.");
+  const { from, before } = periodOf(query);
   const [ends] = await database.query(selectPeriod(book, from, before));
   return { from, before, ...(ends as Pick<Period, "first" | "past">) };
+}
+
+/** The times of a period; `before` is exclusive. Throws VALIDATION_ERROR for a reversed one. */
+export function periodOf({ from: begin, to: end }: PeriodQuery): Pick<Period, "from" | "before"> {
+  const [from = 0, before = 0] = [rangeFrom("from", begin), rangeBefore("to", end)];
+  if (before <= from) throw validationFault("to", end, "to must not be before from.");
+  return { from, before };
 }
 
 /** Journals that one query sums up. */

@@ -53,11 +53,16 @@ export function exponentOf(currency: string): number {
 
 /** An amount for people: `1234567` IDR is `12,345.67`. */
 export function readable(amount: Minor, currency: string): string {
+  const [whole = "", ...fraction] = decimal(amount, currency).split(".");
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
+}
+
+/** The amount with its decimals and without groups, for programs: "-1500.00". */
+export function decimal(amount: Minor, currency: string): string {
   const exponent = exponentOf(currency);
   const digits = (amount < 0n ? -amount : amount).toString().padStart(exponent + 1, "0");
-  const whole = digits.slice(0, digits.length - exponent).replaceAll(/\B(?=(\d{3})+$)/g, ",");
   const fraction = exponent > 0 ? "." + digits.slice(digits.length - exponent) : "";
-  return (amount < 0n ? "-" : "") + whole + fraction;
+  return (amount < 0n ? "-" : "") + digits.slice(0, digits.length - exponent) + fraction;
 }
 
 /** The price of a payment: `basis_points` of the amount plus `flat`, kept between `minimum` and `maximum`. */

@@ -1,7 +1,7 @@
 // A book as text that other programs read: JSON lines, hledger (which Ledger reads too) and Beancount. Pure: one chunk per journal.
 import { type Micros, SECOND, sqlTime, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
-import { type Minor, exponentOf, readable } from "../ground/money.ts";
+import { type Minor, decimal, exponentOf } from "../ground/money.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { Entry, Journal } from "./journal.ts";
 
@@ -154,7 +154,7 @@ function postingOf(entry: Entry): string {
 
 /** Minor units as a decimal with all its digits and the currency, without grouping: `-1234567.89 IDR`. */
 function amount(minor: Minor, currency: string): string {
-  return `${readable(minor, currency).replaceAll(",", "")} ${currency}`;
+  return `${decimal(minor, currency)} ${currency}`;
 }
 
 /** Bookkeeping roots, by whole account or by its first part; any other account is equity. */

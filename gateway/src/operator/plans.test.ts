@@ -8,6 +8,7 @@ import { selectException, selectExceptions } from "../acquiring/exceptions.sql.t
 import { selectReceipt, selectReceipts } from "../acquiring/receipts.sql.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";
 import { selectBalanceBefore, selectMovements, selectPeriod, selectSums } from "../balances/statement.sql.ts";
+import { selectAccounts } from "../balances/trial-balance.sql.ts";
 import { selectAuditAbout } from "./audit.sql.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
 import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
@@ -144,6 +145,12 @@ test.each<[string, string, Statement]>([
   ["events that were given up", "deliveries_given_up", waitingEndpoints(asked)],
   ["the ends of a period", "journals_by_identity", selectPeriod(book, 0, 1)],
   ["the balance before a journal", "entries_account", selectBalanceBefore(account, 1n)],
+  ["the accounts of all books", "entries_account", selectAccounts("sandbox", { from: 0, before: 1 }, undefined, 200)],
+  [
+    "the ends of a period of all books",
+    "journals_by_identity",
+    selectAccounts("sandbox", { from: 0, before: 1 }, undefined, 200),
+  ],
   ["movements of a period", "entries_account", selectMovements(account, { seq: 1n, line: 0 }, 9n, 25)],
   [
     "entries behind a figure",

@@ -6,9 +6,10 @@ import { accountOf } from "../balances/owned.ts";
 import { balanceStatementFields, periodFields, readPeriod } from "../balances/statement.ts";
 import { type AccountOfBook, selectBalanceBefore, selectMovements } from "../balances/statement.sql.ts";
 import { wireTime } from "../ground/clock.ts";
+import { csvLine } from "../ground/csv.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
-import { exponentOf, readable, wireMinor } from "../ground/money.ts";
+import { decimal, exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { limitOf } from "../http/lists.ts";
 import { identity, sumMinor, withExample } from "../http/shapes.ts";
@@ -195,18 +196,15 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
 
 const beginningOf = ({ first }: AccountPeriod): { seq: bigint; line: number } => ({ seq: first, line: 0 });
 
-/** No field needs quotes: each is an identity, a word, a time or a number. */
 async function* csvOf(database: Database, period: AccountPeriod): AsyncGenerator<string> {
   const { currency, sign } = period;
-  const line = (...fields: string[]): string => `${fields.join(",")}\r\n`;
   const names = ["what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor"];
-  yield line(...names, "of", "amount", "figure_after");
-  const decimal = (minor: bigint): string => readable(minor, currency).replaceAll(",", "");
+  yield csvLine([...names, "of", "amount", "figure_after"]);
   /** Amounts are there in minor units and with their decimals: nobody takes 71 fils for 71 dinars. */
   const written = (begin: string[], added: bigint | undefined, stands: bigint): string => {
     const minors = [added === undefined ? "" : String(added), String(stands)];
-    const decimals = [added === undefined ? "" : decimal(added), decimal(stands)];
-    return line(...begin, currency, ...minors, period.figure ?? period.account, ...decimals);
+    const decimals = [added === undefined ? "" : decimal(added, currency), decimal(stands, currency)];
+    return csvLine([...begin, currency, ...minors, period.figure ?? period.account, ...decimals]);
   };
   yield written(["opening", "", "", "", wireTime(period.from)], undefined, period.opening);
   for (let after = beginningOf(period); ;) {

@@ -1,6 +1,7 @@
 // A settlement batch, the selection of its items, and its shapes in the API and the statement.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Minor, exponentOf, readable, wireAmount, MINOR_MAX } from "../ground/money.ts";
+import { csvLine } from "../ground/csv.ts";
+import { type Minor, decimal, exponentOf, wireAmount, MINOR_MAX } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 
 export const settlementStatuses = ["processing", "paid", "failed"] as const;
@@ -168,7 +169,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
   const { currency } = settlement;
   const money = (gross: Minor, fee: Minor, refund: Minor, dispute: Minor): string[] => {
     const net = gross - fee - refund - dispute;
-    return [gross, fee, refund, dispute, net].map(String).concat(readable(net, currency).replaceAll(",", ""));
+    return [gross, fee, refund, dispute, net].map(String).concat(decimal(net, currency));
   };
   const rows = lines.map((line) => [
     line.kind,
@@ -200,12 +201,5 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     currency,
     ...money(grossMinor, feeMinor, refundMinor - disputed, disputed),
   ];
-  return [statementColumns.map(([name]) => name), ...rows, total]
-    .map((row) => `${row.map(csvField).join(",")}\r\n`)
-    .join("");
-}
-
-/** Quotes a text that contains a separator. It changes none, also where a spreadsheet sees a formula: programs compare them (interface 4.9). */
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [statementColumns.map(([name]) => name), ...rows, total].map(csvLine).join("");
 }

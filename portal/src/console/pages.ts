@@ -33,6 +33,7 @@ export const operatorPages: Record<string, Load> = {
   "/merchants/$id/credentials/$client_id": () => import("./pages/merchants/client-id.tsx"),
   "/settlements": () => import("./pages/calendar.tsx"),
   "/settlements/$day": () => import("./pages/calendar/day.tsx"),
+  "/trial-balance": () => import("./pages/trial-balance.tsx"),
   "/merchants/$id/$environment/settlements": () => import("./pages/settlements.tsx"),
   "/merchants/$id/$environment/settlements/$uuid": () => import("./pages/settlements/uuid.tsx"),
   "/merchants/$id/$environment/ledger": () => import("./pages/ledger.tsx"),

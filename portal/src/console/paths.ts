@@ -38,6 +38,10 @@ export const at = {
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
   statement: (id: string, environment: string, currency: string, account: string) =>
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
+  trialBalance: (environment = "production", days?: { from: string; to: string }) => {
+    const search = { ...(environment === "production" ? {} : { environment }), ...days };
+    return `/trial-balance${days || search.environment ? `?${new URLSearchParams(search).toString()}` : ""}`;
+  },
   events: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/events`,
   undelivered: (id: string, environment: string) =>
     `/merchants/${part(id)}/${part(environment)}/events?delivery=undelivered`,

@@ -28,6 +28,7 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Payments", at.payments()],
       ["Refunds", at.refunds()],
       ["Settlements", at.calendar()],
+      ["Trial balance", at.trialBalance()],
     ],
   ],
   [

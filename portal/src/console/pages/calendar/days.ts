@@ -15,6 +15,19 @@ export function todayIn(timeZone: string): string {
   return parts.format(new Date());
 }
 
+interface Days {
+  from: string;
+  to: string;
+}
+
+export const monthSoFar = (today: string): Days => ({ from: `${today.slice(0, 8)}01`, to: today });
+
+/** The whole month before the one that begins on `first`. */
+export function monthBefore(first: string): Days {
+  const to = plusDays(first, -1);
+  return { from: `${to.slice(0, 8)}01`, to };
+}
+
 /** Whole weeks from Monday on, that hold the month before a day and the two weeks after it. */
 export function weeksAround(today: string): string[][] {
   const weekday = (day: string): number => (new Date(msOf(day)).getUTCDay() + 6) % 7;
