@@ -146,6 +146,8 @@ test("samples of all types have the shape of the real thing, are signed like it,
     expect(Object.keys(sample.event)).toEqual(["id", "type", "created_at", "environment", "api_version", "data"]);
     expect(sample.event.data.sample).toBe(true);
   }
+  const [expired] = samples.map(({ event }) => event).filter(({ type }) => type === "payment.expired");
+  expect(Date.parse(String(expired?.data.expires_at))).toBeLessThanOrEqual(Date.parse(expired?.created_at ?? ""));
 
   const real = await realEvents();
   for (const { event } of samples) {
