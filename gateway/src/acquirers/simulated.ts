@@ -14,6 +14,7 @@ import {
   type Capability,
   type InstructionRequest,
   type Instructions,
+  type ReportedState,
 } from "./acquirer.ts";
 import { type QrisRequest, qrisString } from "./qris.ts";
 
@@ -110,14 +111,11 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       return { instructions: instructionsOf(profile, request) };
     },
     inquire(request) {
-      const outcome = decided.get(scenarioOf(request));
-      const instructions = instructionsOf(profile, request);
-      if (outcome !== "paid") {
-        return Promise.resolve({ known: true, instructions, state: { status: outcome ?? "waiting" } });
-      }
       const { amountMinor, currency } = request;
       const receipt = { transactionId: `auto-${request.operationKey}`.slice(0, 64), amountMinor, currency };
-      return Promise.resolve({ known: true, instructions, state: { status: "paid", receipt } });
+      const status = decided.get(scenarioOf(request)) ?? "waiting";
+      const state: ReportedState = status === "paid" ? { status, receipt } : { status };
+      return Promise.resolve({ known: true, instructions: instructionsOf(profile, request), state });
     },
     refund: nobody,
     inquireRefund: nobody,

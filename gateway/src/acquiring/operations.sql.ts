@@ -112,7 +112,8 @@ limit 2`,
 
 /**
  * Claims due operations for this worker alone, for as long as LEASE. A planned operation becomes `calling`; about every other the worker
- * inquires. Claims in one book or all; skips acquirers in `busy`, and inquiries at those in `inquiring`. Gives the operations as updated.
+ * inquires. Claims in all books, or in one whose clock moves: then the polls of the next second too, the shortest move, so that what a simulator
+ * has decided comes before an expiry. Skips acquirers in `busy`, and inquiries at those in `inquiring`. Gives the operations as updated.
  */
 export function claimOperations(
   realNow: Micros,
@@ -128,7 +129,8 @@ export function claimOperations(
     text: `with due as (
   select merchant_id, environment, operation_id
   from acquirer_operations
-  where due_at <= $1::timestamptz and ($4::uuid is null or (merchant_id, environment) = ($4::uuid, $5::text::environment))
+  where due_at <= $8::timestamptz and (step = 'polling' or due_at <= $1::timestamptz)
+    and ($4::uuid is null or (merchant_id, environment) = ($4::uuid, $5::text::environment))
     and gateway_code <> all ($6::text[]) and (step = 'planned' or gateway_code <> all ($7::text[]))
   order by due_at
   limit $3::integer
@@ -144,10 +146,10 @@ returning o.*`,
       sqlTime(realNow),
       sqlTime(realNow + LEASE),
       limit,
-      book ? uuidOf(book.merchantId) : null,
-      book?.environment,
+      ...(book ? bookValues(book) : [null, null]),
       busy,
       inquiring,
+      sqlTime(book ? realNow + SECOND : realNow),
     ],
   };
 }

@@ -196,6 +196,14 @@ test("auto_success and decline are decided by the simulator, slow only takes its
   expect(await statusOf(slow)).toBe("pending");
 });
 
+test("what the simulator decides a second after the creation comes before an expiry that the sandbox's clock is moved past", async () => {
+  const [success, decline] = await Promise.all(["auto_success", "decline"].map((name) => create(scenario(name))));
+  await client.post("/v1/sandbox/clock/advance", { seconds: 3600 });
+  expect((await read(success?.json.reference)).status).toBe("succeeded");
+  expect((await read(decline?.json.reference)).status).toBe("failed");
+  expect(await receiptsOf(success?.json.reference)).toEqual(["applied"]);
+});
+
 test("a definite no goes to the next candidate in the same request, remote or not", async () => {
   kawah.script = ["refuse", "refuse"];
   const remote = await create(byCard());
