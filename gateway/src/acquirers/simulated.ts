@@ -103,9 +103,8 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
     deadlineMs: 2_000,
     async open(request, signal) {
       const scenario = scenarioOf(request);
-      if (scenario === "gateway_error" || (scenario === "gateway_error_once" && request.round === 0)) {
+      if (scenario === "gateway_error" || (scenario === "gateway_error_once" && request.round === 0))
         throw new AcquirerRefused(`${profile.code} answers with an error, as the scenario asks`);
-      }
       if (scenario === "gateway_timeout") await silence(signal);
       if (scenario === "slow") await setTimeout(SLOW_MS, undefined, { signal });
       return { instructions: instructionsOf(profile, request) };

@@ -17,10 +17,11 @@ export interface DueParts extends AcquiringParts {
   paymentOperations: PaymentOperations;
 }
 
-/** Claims due operations of one book once, and waits for them. Any number of processes may do so: each operation is leased. */
+/** Claims all due operations of one book, and waits for them. Any number of processes may do so: each operation is leased. */
 export async function performDue(parts: DueParts, book: Book): Promise<void> {
   const rows = await parts.database.query(claimOperations(parts.clock.now(), { limit: CLAIM_MAX, book }));
   await Promise.all(rows.map((row) => perform(parts, operationOfRow(row))));
+  if (rows.length === CLAIM_MAX) await performDue(parts, book);
 }
 
 /** Claims due operations of all books, and waits for no call before it claims more. */
