@@ -3,13 +3,13 @@ import type { Place } from "../api/client.ts";
 import { paths } from "../paths.ts";
 import type { useWords } from "../words.ts";
 
-type Words = ReturnType<typeof useWords>;
+export type Words = ReturnType<typeof useWords>;
 
 interface Entry {
   label: string;
   to: string;
-  /** Other words by which the palette finds the page. */
-  also?: string | undefined;
+  /** Where the palette looks up other words for the page. */
+  word?: keyof Words;
 }
 export interface Group {
   label: string | undefined;
@@ -17,26 +17,6 @@ export interface Group {
 }
 
 type Item = [label: keyof Words, to: (place: Place) => string, action?: string];
-
-/** What people look for who do not know yet how a page is called, in both languages. */
-const also: Partial<Record<keyof Words, string>> = {
-  payments: "sales orders transactions penjualan pesanan transaksi",
-  links: "invoice qr stall tagihan lapak",
-  refunds: "money back pengembalian uang kembali",
-  disputes: "chargeback complaint evidence keluhan bukti",
-  settlements: "payout bank transfer month csv pencairan bulan",
-  balances: "book ledger monthly statement buku laporan bulan",
-  keys: "api key secret client_id",
-  webhooks: "notification callback notifikasi",
-  business: "name fee price schedule payout language time zone nama biaya jadwal bahasa",
-  team: "invite people colleague role member undang orang karyawan peran",
-  branding: "logo colour color warna",
-  audit: "history who changed riwayat",
-  profile: "name language time zone nama bahasa zona waktu",
-  authenticator: "two-factor 2fa mfa second factor otp verifikasi dua langkah",
-  passkeys: "two-factor 2fa second factor fingerprint sidik jari",
-  sessions: "devices sign out perangkat",
-};
 
 const money: Item[] = [
   ["payments", paths.payments, "payments:read"],
@@ -70,7 +50,7 @@ export function merchantMap(place: Place, words: Words, can: (action: string) =>
   const allowed = (items: Item[]): Entry[] =>
     items
       .filter(([, , action]) => action === undefined || can(action))
-      .map(([label, to]) => ({ label: words[label], to: to(place), also: also[label] }));
+      .map(([label, to]) => ({ label: words[label], to: to(place), word: label }));
   const groups: Group[] = [
     { label: undefined, entries: [{ label: words.home, to: paths.home(place) }, ...allowed(money)] },
     { label: words.developers, entries: allowed(developers) },
@@ -85,11 +65,11 @@ export function accountMap(words: Words): Group[] {
     {
       label: words.account,
       entries: [
-        { label: words.profile, to: paths.account(), also: also.profile },
+        { label: words.profile, to: paths.account(), word: "profile" },
         { label: words.password, to: paths.accountPassword() },
-        { label: words.authenticator, to: paths.accountAuthenticator(), also: also.authenticator },
-        { label: words.passkeys, to: paths.accountPasskeys(), also: also.passkeys },
-        { label: words.sessions, to: paths.accountSessions(), also: also.sessions },
+        { label: words.authenticator, to: paths.accountAuthenticator(), word: "authenticator" },
+        { label: words.passkeys, to: paths.accountPasskeys(), word: "passkeys" },
+        { label: words.sessions, to: paths.accountSessions(), word: "sessions" },
       ],
     },
   ];

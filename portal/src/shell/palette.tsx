@@ -7,6 +7,7 @@ import { paths } from "../paths.ts";
 import { classes } from "../ui/classes.ts";
 import { useWords } from "../words.ts";
 import { type Group, accountMap } from "./map.ts";
+import { otherWords } from "./other-words.ts";
 
 export interface Option {
   to: string;
@@ -113,7 +114,9 @@ function pageOptions(groups: readonly Group[], typed: string): Option[] {
   const wanted = typed.toLowerCase();
   return groups.flatMap((group) =>
     group.entries
-      .filter(({ label, also = "" }) => `${group.label ?? ""} ${label} ${also}`.toLowerCase().includes(wanted))
+      .filter(({ label, word }) =>
+        `${group.label ?? ""} ${label} ${(word && otherWords[word]) ?? ""}`.toLowerCase().includes(wanted),
+      )
       .map(({ label, to }) => ({ to, label, detail: group.label ?? "" })),
   );
 }
