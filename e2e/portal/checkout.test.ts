@@ -2,7 +2,7 @@
 // opens them, by role and name; paid from beside, by the page itself, and without scripts.
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
-import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
+import { type SettingsChange, defaultSettings } from "../../gateway/src/merchants/settings.ts";
 import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { faults, look, showIn } from "./kit/look.ts";
@@ -12,8 +12,8 @@ const portal = usePortal();
 const ATTACK = "<img src=x onerror=document.title='owned'>";
 const phone = { viewport: PHONE, locale: "id-ID" };
 
-async function made(changes: Record<string, unknown>) {
-  const { client } = await portal.service.merchant({ name: `Toko ${ATTACK}` });
+async function made(changes: Record<string, unknown>, settings: SettingsChange = {}) {
+  const { client } = await portal.service.merchant({ name: `Toko ${ATTACK}`, settings });
   const { json } = await client.post("/v1/payments", paymentBody({ description: ATTACK, ...changes }));
   const path = new URL(json.checkout_url as string).pathname;
   const outcome = (word: string) =>
@@ -152,12 +152,13 @@ test("a payer with large letters can read an account number and an amount", asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(180);
 });
 
-test.each([320, 360, 390])("on a phone of %d pixels the largest amount stays in one line", async (width) => {
-  const { path } = await made({ payment_method: "va", amount_minor: 10_000_000_000 });
+test.each([320, 360, 390, 430])("on a phone of %d pixels the largest amount stays in one line", async (width) => {
+  const largest = { payment_method: "va", amount_minor: 999_999_999_999 };
+  const { path } = await made(largest, { max_amount_minor: { IDR: 999_999_999_999 } });
   const { page } = await portal.guest({ ...phone, viewport: { width, height: 700 } });
   await page.goto(portal.origin + path);
   const figure = page.locator(".amount");
-  expect((await figure.textContent())?.trim()).toBe("IDR100.000.000,00");
+  expect((await figure.textContent())?.trim()).toBe("IDR9.999.999.999,99");
   const lines = await figure.evaluate(({ lastChild }) => {
     const range = document.createRange();
     range.selectNodeContents(lastChild as Node);
