@@ -91,10 +91,17 @@ const withoutCurl: ReadonlySet<PathName> = new Set<PathName>([
 /** A tablet upright and on its side: the navigation is beside the page, and takes room that tables then lack. */
 const TABLETS = [768, 1024];
 
-/** The tables of lists that show less than all of their columns, and by how much. */
-const CUT_TABLES = `[...document.querySelectorAll("main [role=group]")]
+/** The tables of lists and of Home that show less than all of their columns, and by how much. */
+const CUT_TABLES = `[...document.querySelectorAll("main [role=group], main section[aria-label]")]
   .filter((frame) => frame.querySelector("table") && frame.scrollWidth > frame.clientWidth)
   .map((frame) => frame.getAttribute("aria-label") + " is cut off by " + (frame.scrollWidth - frame.clientWidth) + " px")`;
+
+/** The lists whose last cell ends nearer to the frame, or farther from it, than the first one begins. */
+const CROOKED_TABLES = `[...document.querySelectorAll("main [role=group] > table")].flatMap((table) => {
+  const shown = [...table.rows[0].cells].filter((cell) => cell.offsetWidth > 0);
+  const [before, after] = [getComputedStyle(shown[0]).paddingLeft, getComputedStyle(shown.at(-1)).paddingRight];
+  return before === after ? [] : [table.parentElement.getAttribute("aria-label") + " has " + before + " before it and " + after + " behind it"];
+})`;
 
 /** The figures that are wider than their place, so that one runs into the next. */
 const CUT_FIGURES = `[...document.querySelectorAll("main dl > div > dd > span")]
@@ -196,7 +203,7 @@ test("no list cuts an amount off, however long references are, on a small phone 
       await drawn(page);
       const wider = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
       const parts = await page.evaluate<string[]>(CUT_TABLES);
-      parts.push(...(await page.evaluate<string[]>(CUT_FIGURES)));
+      parts.push(...(await page.evaluate<string[]>(CUT_FIGURES)), ...(await page.evaluate<string[]>(CROOKED_TABLES)));
       if (wider > 0) parts.push(`the page is cut off by ${wider} px`);
       cut.push(...parts.map((part) => `${path} at ${width} px: ${part}`));
     }

@@ -64,8 +64,8 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
         >
           <thead className="border-b border-line text-xs text-muted">
             <tr>
-              {columns.map((column) => (
-                <th key={column.head} scope="col" className={cellClass(column, "py-2 font-medium")}>
+              {columns.map((column, at) => (
+                <th key={column.head} scope="col" className={cellClass(columns, at, "py-2 font-medium")}>
                   {column.head}
                 </th>
               ))}
@@ -79,7 +79,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
                 onClick={(event) => open(event, row)}
               >
                 {columns.map((column, at) => (
-                  <td key={column.head} className={cellClass(column, "h-9 py-1.5")}>
+                  <td key={column.head} className={cellClass(columns, at, "h-9 py-1.5")}>
                     {to && at === 0 ? (
                       <To
                         to={to(row)}
@@ -103,10 +103,17 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
   );
 }
 
-function cellClass({ align, from }: Column<never>, more: string): string {
+function cellClass(columns: readonly Column<never>[], at: number, more: string): string {
+  const { align, from } = columns[at] ?? {};
   const shown = from === "full" ? "hidden ample:table-cell" : from === "wide" && "hidden roomy:table-cell";
+  // The last cell that is shown ends as far from the frame as the first one begins, whatever is hidden behind it.
+  const isLastWithout = (...hidden: Column<never>["from"][]): boolean =>
+    columns.slice(at + 1).every((later) => hidden.includes(later.from));
   return classes(
-    "px-1.5 first:pl-3 last:pr-3 roomy:px-3 roomy:first:pl-4 roomy:last:pr-4",
+    "px-1.5 first:pl-3 roomy:px-3 roomy:first:pl-4",
+    isLastWithout("wide", "full") && "pr-3",
+    isLastWithout("full") && "roomy:pr-4",
+    isLastWithout() ? "ample:pr-4" : "ample:pr-3",
     align === "right" && "text-right",
     shown,
     more,
@@ -117,7 +124,7 @@ function SkeletonRow({ columns }: { columns: readonly Column<never>[] }) {
   return (
     <tr aria-hidden="true" className="border-b border-line last:border-b-0">
       {columns.map((column, at) => (
-        <td key={column.head} className={cellClass(column, "h-9 py-1.5")}>
+        <td key={column.head} className={cellClass(columns, at, "h-9 py-1.5")}>
           <div className={classes("skeleton inline-block h-3", at === 0 ? "w-40" : "w-20")} />
         </td>
       ))}

@@ -22,10 +22,13 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
   const language = useLanguage();
   const all = data.reduce((sum, { total }) => sum + total.payments, 0);
   const title = by === "outcome" ? "How they ended" : "By acquirer";
-  // On a phone the money needs the room of the count.
-  const count = by === "acquirer" && "max-sm:hidden";
+  // In a narrow card, as on a phone or where two stand beside the navigation, the money needs the room of the count.
+  const count = by === "acquirer" && "@max-md:hidden";
   return (
-    <section aria-label={`${title}, ${currency}`} className="overflow-x-auto rounded-md border border-line bg-panel">
+    <section
+      aria-label={`${title}, ${currency}`}
+      className="@container overflow-x-auto rounded-md border border-line bg-panel"
+    >
       <table className="w-full text-left">
         <caption className="px-4 pt-3 pb-1 text-left font-medium">{title}</caption>
         <thead className="border-b border-line text-xs text-muted">
