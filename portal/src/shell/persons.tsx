@@ -13,13 +13,13 @@ interface Person {
   email: string;
 }
 
-/** A name with the email address below it. */
+/** A name with the email address below it, both whole: two people of one name differ by the end of it. */
 export function PersonName({ of, self, className }: { of: Person; self: string | undefined; className: string }) {
   return (
-    <div className={classes(className, "truncate roomy:max-w-80")}>
+    <div className={classes(className, "wrap-anywhere roomy:max-w-80")}>
       <span className="font-medium">{of.name}</span>
       {of.person_id === self && <span className="text-muted"> · you</span>}
-      <div className="truncate text-xs text-muted">{of.email}</div>
+      <div className="text-xs text-muted">{of.email}</div>
     </div>
   );
 }

@@ -21,19 +21,26 @@ export function MerchantSwitcher() {
   const memberships = useSession()?.memberships ?? [];
   const here = useMembership();
   const name = here?.merchant_name ?? serviceName();
-  if (memberships.length < 2) return <p className="truncate px-2 text-base font-semibold">{name}</p>;
+  if (memberships.length < 2)
+    return (
+      <p title={name} className="line-clamp-2 px-2 text-base font-semibold wrap-anywhere">
+        {name}
+      </p>
+    );
   return (
     <Menu.Root>
       <Menu.Trigger
         aria-label={`${words.merchant}: ${name}`}
         className="flex min-h-8 w-full items-center justify-between gap-2 rounded px-2 text-left text-base font-semibold hover:bg-hover"
       >
-        <span className="truncate">{name}</span>
+        <span title={name} className="line-clamp-2 wrap-anywhere">
+          {name}
+        </span>
         <ChevronsUpDown size={14} aria-hidden="true" className="shrink-0 text-muted" />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="start" className="z-40">
-          <Menu.Popup className="popup max-h-80 min-w-52 overflow-y-auto p-1">
+          <Menu.Popup className="popup max-h-80 max-w-96 min-w-52 overflow-y-auto p-1">
             {memberships.map(({ merchant_id: merchant, merchant_name: label, role }) => (
               <Menu.Item
                 key={merchant}
@@ -41,7 +48,7 @@ export function MerchantSwitcher() {
                 onClick={() => void go(paths.home({ merchant, environment: place?.environment ?? "sandbox" }))}
               >
                 <Check size={14} aria-hidden="true" className={merchant === place?.merchant ? "" : "invisible"} />
-                <span className="flex-1 truncate">{label}</span>
+                <span className="flex-1 wrap-anywhere">{label}</span>
                 <span className="text-xs text-muted">{role}</span>
               </Menu.Item>
             ))}

@@ -28,7 +28,10 @@ export function Code({ text, value, what, wrap = false }: Props) {
       >
         {shown}
       </pre>
-      <Copy text={shown} what={what} className="absolute top-1.5 right-1.5 bg-panel" />
+      {/* As wide as the room beside it: a long line ends at it, and is not seen again on its other side. */}
+      <div className="absolute top-0 right-0 rounded-md bg-panel px-1.5 pt-1.5">
+        <Copy text={shown} what={what} />
+      </div>
     </div>
   );
 }

@@ -14,7 +14,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   return (
     <div className="flex min-h-8 flex-wrap items-center justify-between gap-x-4 border-b border-line py-1 last:border-b-0 sm:nth-last-2:odd:border-b-0">
       <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 text-right wrap-anywhere">{children}</dd>
+      <dd className="ml-auto min-w-0 text-right wrap-anywhere">{children}</dd>
     </div>
   );
 }

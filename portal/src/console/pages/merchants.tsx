@@ -20,7 +20,11 @@ const spec = { name: text("Name", "melati") };
 const columns: Column<Merchant>[] = [
   {
     head: "Name",
-    cell: ({ name }) => <span className="inline-block max-w-48 truncate roomy:max-w-64 ample:max-w-80">{name}</span>,
+    cell: ({ name }) => (
+      <span title={name} className="inline-block max-w-48 truncate roomy:max-w-64 ample:max-w-80">
+        {name}
+      </span>
+    ),
   },
   { head: "State", cell: (merchant) => <MerchantState of={merchant} /> },
   { head: "Currencies", from: "wide", cell: ({ currencies }) => currencies.join(", ") },

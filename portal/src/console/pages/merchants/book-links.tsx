@@ -9,8 +9,8 @@ export function BookLinks({ id }: { id: string }) {
   return (
     <ul className="divide-y divide-line rounded-md border border-line bg-panel">
       {environments.map((environment) => (
-        <li key={environment} className="flex min-h-9 flex-wrap items-center gap-x-6 px-4 py-1">
-          <span className="min-w-24 font-medium">{environment}</span>
+        <li key={environment} className="flex min-h-9 flex-wrap items-center gap-x-6 px-4 py-1 max-sm:gap-x-4">
+          <span className="min-w-24 font-medium max-sm:w-full">{environment}</span>
           <To to={withSearch(at.payments(), { merchant_id: id, environment })}>
             <span className="sr-only">{environment}: </span>Payments
           </To>

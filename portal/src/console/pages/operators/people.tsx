@@ -27,7 +27,7 @@ export function People() {
   const columns: Column<Operator>[] = [
     {
       head: "Name",
-      cell: (operator) => <PersonName of={operator} self={self} className="max-w-40" />,
+      cell: (operator) => <PersonName of={operator} self={self} className="min-w-32 max-w-40" />,
     },
     { head: "Role", cell: ({ role }) => role },
     {

@@ -27,7 +27,7 @@ export function Members() {
   const columns: Column<Member>[] = [
     {
       head: "Name",
-      cell: (member) => <PersonName of={member} self={self} className="max-w-24 sm:max-w-40" />,
+      cell: (member) => <PersonName of={member} self={self} className="min-w-24 max-w-40" />,
     },
     { head: "Role", cell: ({ role }) => role },
     {
