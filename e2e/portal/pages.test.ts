@@ -395,6 +395,30 @@ test("whoever may not see a page is told once which role it is", async () => {
   expect(asked).not.toContain("/portal/v1/accounts");
 });
 
+test("whoever may not ask for money is told so before they fill in a form, and a refused page keeps its heading", async () => {
+  const viewer = await portal.member("viewer");
+  await viewer.open(paths.linkNew(viewer.place));
+  await viewer.page.getByRole("heading", { name: "Your role cannot create payment links here" }).waitFor();
+  expect(await viewer.page.getByRole("button", { name: "Make the link" }).count()).toBe(0);
+
+  const support = await portal.member("support");
+  await support.open(paths.statement(support.place, "IDR"));
+  await support.page.getByRole("heading", { name: "Statement in IDR", level: 1 }).waitFor();
+  await support.page.getByText("Your role, support, does not allow this").waitFor();
+});
+
+test("an object of the other environment is one press away, and nobody is asked for a key", async () => {
+  const { page, place, client, open } = await portal.member("finance");
+  const { payment } = await oneOfEverything(client);
+  await open(paths.payment({ ...place, environment: "production" }, payment));
+  await page.getByRole("heading", { name: "Not in this environment" }).waitFor();
+  expect(await page.locator("main").innerText()).not.toContain("key");
+  await page.getByRole("link", { name: "Open it in sandbox" }).first().click();
+  await page.getByRole("heading", { name: "Payment", level: 1 }).waitFor();
+  await page.getByText("What happened", { exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/portal${paths.payment(place, payment)}`);
+});
+
 test("no page is still to be written", () => {
   const folder = fileURLToPath(new URL("../../portal/src/pages/", import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));

@@ -61,7 +61,7 @@ export function Page() {
         ),
     },
   );
-  const runs = place.environment === "sandbox" && can("sandbox:write");
+  const runs = place.environment === "sandbox" && can("sandbox:write") && can("settlements:read");
   const columns: Column<Settlement>[] = [
     { head: "Batch", cell: (batch) => <ShortId id={batch.uuid} /> },
     {

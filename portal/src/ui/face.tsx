@@ -1,6 +1,7 @@
 // Error displays: what went wrong, what the person can do, and the request id for support.
 import { pagesRoot } from "../face.ts";
 import type { ReactNode } from "react";
+import { useParts, usePathname } from "../address.ts";
 import type { ApiError, Asked } from "../api/error.ts";
 import { paths } from "../paths.ts";
 import { Button } from "./button.tsx";
@@ -9,6 +10,8 @@ import { To } from "./link.tsx";
 
 interface Face {
   title: string;
+  /** Instead of the service's own text, where that one speaks to a program. */
+  message?: string;
   advice: ReactNode;
   /** Whether asking again may help. */
   again: boolean;
@@ -43,6 +46,13 @@ function faceOf(error: ApiError): Face {
     );
     return { title: "You are signed out", advice, again: true };
   }
+  if (code === "ENVIRONMENT_MISMATCH")
+    return {
+      title: "Not in this environment",
+      message: "It belongs to the other environment.",
+      advice: <OtherEnvironment />,
+      again: false,
+    };
   // The answer says which role it is and who can change it, or that the merchant is suspended, which is no matter of roles.
   if (status === 403) return { title: "Not allowed", advice: "", again: false };
   if (status === 404)
@@ -88,6 +98,14 @@ function faceOf(error: ApiError): Face {
   return { title: "That did not work", advice: "", again: false };
 }
 
+/** The same address in the other environment. */
+function OtherEnvironment() {
+  const { environment = "" } = useParts();
+  const path = usePathname();
+  const other = environment === "sandbox" ? "production" : "sandbox";
+  return <To to={path.replace(`/${environment}/`, `/${other}/`)}>Open it in {other}</To>;
+}
+
 /** What to do about a refusal with 409 that nobody else's change is the reason for. */
 const conflicts: Readonly<Record<string, string>> = {
   REFERENCE_ID_DUPLICATE: "Enter another reference, or look for the payment that has it.",
@@ -111,11 +129,11 @@ interface Props {
 
 /** An error in place of a page or of a part of it. */
 export function ErrorFace({ error, retry }: Props) {
-  const { title, advice, again } = faceOf(error);
+  const { title, message = error.message, advice, again } = faceOf(error);
   return (
     <section role="alert" className="max-w-xl rounded-md border border-line bg-panel p-5">
       <h2 className="text-lg font-semibold">{title}</h2>
-      <p className="mt-1">{error.message}</p>
+      <p className="mt-1">{message}</p>
       {advice !== "" && <p className="mt-1 text-muted">{advice}</p>}
       <ErrorFacts error={error} />
       {again && retry && (
@@ -129,10 +147,10 @@ export function ErrorFace({ error, retry }: Props) {
 
 /** A smaller error with the same texts, above the buttons of a form or in a dialog. */
 export function ErrorNote({ error }: { error: ApiError }) {
-  const { title, advice } = faceOf(error);
+  const { title, message = error.message, advice } = faceOf(error);
   return (
     <div role="alert" className="rounded border border-bad/50 px-3 py-2">
-      <p className="font-medium text-bad">{error.status > 0 ? error.message : title}</p>
+      <p className="font-medium text-bad">{error.status > 0 ? message : title}</p>
       {advice !== "" && <p className="mt-0.5 text-muted">{advice}</p>}
       <ErrorFacts error={error} />
     </div>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useGo } from "../../address.ts";
 import { type Action, useAction } from "../../api/action.ts";
-import { useApi, usePlace } from "../../api/place.ts";
+import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
@@ -12,6 +12,7 @@ import { ChoicesField, Form, SelectField, Submit, TextField, useFormValues } fro
 import { boundsAsMoney, digitsOf, faultOfAmount, minorOf } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { useLanguage } from "../../words.ts";
+import { MayNotCreate } from "../payments/may-not-create.tsx";
 import { type Body, type Values, bodyOf, firstValues, methods } from "./fields.ts";
 
 type Settings = Schema<"MerchantSettings">;
@@ -19,6 +20,7 @@ type Settings = Schema<"MerchantSettings">;
 export function Page() {
   const api = useApi();
   const place = usePlace();
+  const can = useCan();
   const settings = useQuery(api.read("/v1/settings"));
   return (
     <Frame
@@ -26,7 +28,11 @@ export function Page() {
       lead="Set what the payer is asked for. Whatever you leave open, the payer chooses on the page."
       above={{ to: paths.links(place), label: "Payment links" }}
     >
-      <Answer of={settings}>{(settings) => <LinkForm settings={settings} />}</Answer>
+      {can("payments:write") ? (
+        <Answer of={settings}>{(settings) => <LinkForm settings={settings} />}</Answer>
+      ) : (
+        <MayNotCreate what="payment links" />
+      )}
     </Frame>
   );
 }

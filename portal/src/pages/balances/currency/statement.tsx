@@ -10,6 +10,7 @@ import { Button } from "../../../ui/button.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { dayBegin, dayEnd } from "../../../ui/days.ts";
 import { save } from "../../../ui/download.ts";
+import { ErrorFace } from "../../../ui/face.tsx";
 import { digitsOf } from "../../../ui/money.tsx";
 import { Page as Frame } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -29,6 +30,12 @@ export function Page() {
   // The sandbox's clock may be ahead: the present month is that of the book.
   const balances = useQuery(useApi().read("/v1/balances"));
   if (timeZone === undefined) return null;
+  if (balances.error && !balances.data)
+    return (
+      <Frame title={`Statement in ${currency}`} above={{ to: paths.balances(place), label: "Balances" }}>
+        <ErrorFace error={balances.error} retry={() => balances.refetch()} />
+      </Frame>
+    );
   return (
     <Answer of={balances}>
       {({ as_of: now }) => (

@@ -4,9 +4,8 @@ import { useState } from "react";
 import { useApi, useCan, usePlace } from "../../../api/place.ts";
 import { paths } from "../../../paths.ts";
 import { Answer } from "../../../ui/answer.tsx";
-import { Empty } from "../../../ui/empty.tsx";
-import { To } from "../../../ui/link.tsx";
 import { Page as Frame } from "../../../ui/page.tsx";
+import { MayNotCreate } from "../may-not-create.tsx";
 import { type Values, firstValues, newReferenceId } from "./fields.ts";
 import { type Made, PaymentForm } from "./form.tsx";
 import { MadePayment } from "./made.tsx";
@@ -21,10 +20,7 @@ export function CreatePayment({ title, lead }: { title: string; lead: string }) 
       {can("payments:write") ? (
         <Answer of={settings}>{(found) => <Making settings={found} />}</Answer>
       ) : (
-        <Empty title="Your role cannot create payments here">
-          Owners and support can, and developers can in the sandbox. Ask an owner on the{" "}
-          <To to={paths.team(place)}>team page</To>.
-        </Empty>
+        <MayNotCreate what="payments" />
       )}
     </Frame>
   );
