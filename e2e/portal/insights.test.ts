@@ -165,7 +165,23 @@ test("on a phone nothing runs over, and a role sees no more than its own", async
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
 });
 
-test("a membership that is taken away ends the stream, and the page says so", async () => {
+test("a list that its reader may not see any more goes from the page, with what could be done there", async () => {
+  const owner = await portal.member("owner");
+  const developer = await portal.member("developer", { merchantId: owner.merchantId });
+  const { page, place, client } = developer;
+  await developer.open(paths.keys(place));
+  await page.getByRole("link", { name: client.credentials.client_id }).waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  const { person_id: id } = (await developer.requests.get("/portal/v1/session")).json.person;
+  await owner.requests.send("PATCH", `/portal/v1/team/${id}`, { role: "viewer" });
+  // Back from another window: the page asks.
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.getByText("Your role, viewer, does not allow this").waitFor();
+  await page.getByRole("button", { name: "Create a key" }).waitFor({ state: "detached" });
+  expect(await page.getByRole("link", { name: client.credentials.client_id }).count()).toBe(0);
+});
+
+test("a membership that is taken away ends the stream, and an open page says so and shows nothing any more", async () => {
   const owner = await portal.member("owner");
   const { merchantId } = owner;
   const viewer = await portal.member("viewer", { merchantId });
@@ -173,5 +189,7 @@ test("a membership that is taken away ends the stream, and the page says so", as
   await viewer.page.getByText("Live", { exact: true }).waitFor();
   const { person_id: id } = (await viewer.requests.get("/portal/v1/session")).json.person;
   await owner.requests.send("DELETE", `/portal/v1/team/${id}`);
-  await viewer.page.getByText("Live", { exact: true }).waitFor({ state: "detached" });
+  await viewer.page.getByText("its owner has taken you out of the team", { exact: false }).waitFor();
+  expect(await viewer.page.getByText("Live", { exact: true }).count()).toBe(0);
+  expect(await viewer.page.getByRole("heading").allInnerTexts()).toEqual(["Not found"]);
 });

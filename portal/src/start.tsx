@@ -4,7 +4,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type AnyRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { onBehalfOf, onSignedOut } from "./api/client.ts";
+import { onBehalfOf, onSessionChanged } from "./api/client.ts";
 import { asApiError } from "./api/error.ts";
 import { type SessionView, sessionQuery } from "./api/session.ts";
 import "./styles.css";
@@ -21,9 +21,9 @@ const queries = new QueryClient({
   },
 });
 
-// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in, or keeps the page where something would be lost. The page
-// stays until then: a question that was under way while a proof renewed the session is refused, and the session is good.
-onSignedOut(() => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }));
+// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in, or keeps the page where something would be lost; or it
+// shows the pages what their person may still do. The page stays until then: a question that was under way while a proof renewed the session is refused, and the session is good.
+onSessionChanged(() => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }));
 
 onBehalfOf(() => queries.getQueryData<SessionView>(sessionQuery.queryKey)?.person.person_id);
 

@@ -32,10 +32,10 @@ const client = createClient<paths>({ baseUrl: apiRoot, fetch: (request: Request)
 
 const lostAnswers = new LostAnswers();
 
-/** Called when the session has ended: shows the sign-in and keeps the address. */
-let signedOut: () => void = () => {};
-export function onSignedOut(listener: () => void): void {
-  signedOut = listener;
+/** Called when a refusal tells that the session is not what the page thinks: it has ended, or its person may do less than before. */
+let sessionChanged: () => void = () => {};
+export function onSessionChanged(listener: () => void): void {
+  sessionChanged = listener;
 }
 
 /** Requests name the person whose page this is. Once someone else has signed in in this browser, the service refuses them. */
@@ -186,7 +186,8 @@ export class Api {
 
   private noted(error: ApiError, method: string, path: string): ApiError {
     // Forms for proof and sign-in show their own errors. A failed change keeps the typed input: its page shows the error instead of the sign-in.
-    if (error.status === 401 && (method === "GET" ? path !== "/v1/session" : proving.test(path))) signedOut();
+    if (error.status === 401 && (method === "GET" ? path !== "/v1/session" : proving.test(path))) sessionChanged();
+    if (method === "GET" && error.code === "FORBIDDEN") sessionChanged();
     return error;
   }
 }

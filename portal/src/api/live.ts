@@ -4,8 +4,18 @@ import { useEffect, useState } from "react";
 import type { Api } from "./client.ts";
 import { readEvents } from "./event-stream.ts";
 import { outdatedBy } from "./outdated.ts";
+import { sessionQuery } from "./session.ts";
 
 export type LiveState = "live" | "asking" | "offline";
+
+/** What the tab with the stream tells the others. */
+interface Message {
+  /** The noun of an event. */
+  noun?: string;
+  live?: boolean;
+  /** The stream was refused: the person's rights here have changed. */
+  refused?: boolean;
+}
 
 const ASK_EVERY_MS = 15_000;
 const SILENCE_MAX_MS = 40_000;
@@ -41,19 +51,20 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
     live = to;
     setState(to ? "live" : navigator.onLine ? "asking" : "offline");
   };
-  channel.addEventListener("message", ({ data }: MessageEvent<{ noun?: string; live?: boolean }>) => {
-    if (data.noun !== undefined) changed(data.noun);
-    if (data.live !== undefined) stands(data.live);
-  });
+  const take = (message: Message): void => {
+    if (message.noun !== undefined) changed(message.noun);
+    if (message.live !== undefined) stands(message.live);
+    if (message.refused) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  };
+  channel.addEventListener("message", ({ data }: MessageEvent<Message>) => take(data));
   const asking = setInterval(() => {
     if (!live && !document.hidden) askAgain(queries, api, [""]);
   }, ASK_EVERY_MS);
   const lead = async (): Promise<void> => {
-    const post = (message: { noun?: string; live?: boolean }): void => {
+    const post = (message: Message): void => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is no window
       channel.postMessage(message);
-      if (message.noun !== undefined) changed(message.noun);
-      if (message.live !== undefined) stands(message.live);
+      take(message);
     };
     await follow(api, ending.signal, post);
   };
@@ -69,11 +80,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
 }
 
 /** Listens to the stream and reconnects after each end. */
-async function follow(
-  api: Api,
-  signal: AbortSignal,
-  post: (message: { noun?: string; live?: boolean }) => void,
-): Promise<void> {
+async function follow(api: Api, signal: AbortSignal, post: (message: Message) => void): Promise<void> {
   let last: string | undefined;
   for (let failures = 0; !signal.aborted;) {
     const silence = new AbortController();
@@ -83,6 +90,8 @@ async function follow(
         headers: { ...api.headers(), ...(last === undefined ? {} : { "last-event-id": last }) },
         signal: AbortSignal.any([signal, silence.signal]),
       });
+      // Whoever was taken out of the team is told so by the session, in every tab.
+      if (response.status === 403 || response.status === 404) post({ refused: true });
       if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
       failures = 0;
       post({ live: true });

@@ -29,7 +29,7 @@ export function NoSuchPage() {
 export function NoSuchPlace() {
   return (
     <Page title="Not found">
-      <p>None of your merchants is at this address.</p>
+      <p>None of your merchants is at this address. If one was, its owner has taken you out of the team.</p>
       <ButtonLink to={paths.start()}>To the first page</ButtonLink>
     </Page>
   );

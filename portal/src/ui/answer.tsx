@@ -12,9 +12,9 @@ interface Props<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** An answer stays when a refetch fails: the live mark then shows that the connection is lost. */
+/** An answer stays when a refetch fails: the live mark then shows that the connection is lost. It goes when the person may not see it any more. */
 export function Answer<Data>({ of, skeleton, children }: Props<Data>) {
-  if (of.data !== undefined) return children(of.data);
+  if (of.data !== undefined && of.error?.status !== 403) return children(of.data);
   if (of.error) return <ErrorFace error={of.error} retry={() => of.refetch()} />;
   return <div aria-busy="true">{skeleton ?? <Skeleton className="h-64 w-full" />}</div>;
 }

@@ -39,7 +39,7 @@ const SKELETON_ROWS = 8;
 export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst = false, empty }: Props<Row>) {
   const go = useGo();
   const { data, error, isPlaceholderData } = list;
-  if (!data && error) return <ErrorFace error={error} retry={() => list.refetch()} />;
+  if (error && (!data || error.status === 403)) return <ErrorFace error={error} retry={() => list.refetch()} />;
   if (data?.data.length === 0)
     return cursor?.isFirst === false && !data.has_more ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;
   const open = (event: MouseEvent, row: Row): void => {
