@@ -173,6 +173,35 @@ test("a file whose answer was lost may have arrived, and what something else ans
   expect(await kept(page).count()).toBe(1);
 });
 
+test("a double click removes one file, and what is said of a file that somebody else removed stands at no other", async () => {
+  const { page, place, client, requests, open } = await portal.member("owner");
+  const uuid = await disputed(client);
+  await open(paths.dispute(place, uuid));
+  for (const name of ["satu.pdf", "dua.pdf", "tiga.pdf"]) {
+    await add(page, pdf(name));
+    await button(page, `Remove ${name}`).waitFor();
+  }
+  // The second press comes when the next file has moved up to the same place.
+  const first = await button(page, "Remove satu.pdf").boundingBox();
+  const [x, y] = [(first?.x ?? 0) + 10, (first?.y ?? 0) + 10];
+  await page.mouse.move(x, y);
+  await page.mouse.down({ clickCount: 1 });
+  await page.mouse.up({ clickCount: 1 });
+  await button(page, "Remove satu.pdf").waitFor({ state: "detached" });
+  // The keyboard goes on below the list, and not at the top of the page.
+  expect(await page.getByLabel("Add files").evaluate((input) => input === document.activeElement)).toBe(true);
+  await page.mouse.down({ clickCount: 2 });
+  await page.mouse.up({ clickCount: 2 });
+
+  const { files } = (await requests.get(`/portal/v1/disputes/${uuid}/evidence`)).json;
+  expect(files.map(({ name }: { name: string }) => name)).toEqual(["dua.pdf", "tiga.pdf"]);
+  await requests.send("DELETE", `/portal/v1/disputes/${uuid}/evidence/files/${files[0].file_id}`);
+  await button(page, "Remove dua.pdf").click();
+  await page.getByText("The evidence has no such file.").waitFor();
+  await expect.poll(() => kept(page).count()).toBe(1);
+  expect(await kept(page).getByRole("alert").count()).toBe(0);
+});
+
 test("the deadline passes while the page is open: nothing is taken any more, and the page says so", async () => {
   const { page, place, client, open, look } = await portal.member("finance");
   const uuid = await disputed(client);

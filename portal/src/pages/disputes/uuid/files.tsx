@@ -1,6 +1,6 @@
 // The files of an answer: those that are kept, those on their way, and what was wrong with the others.
 import { Download, FilePlus2, Trash2, X } from "lucide-react";
-import { type DragEvent, useId, useState } from "react";
+import { type DragEvent, useId, useRef, useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import { useApi } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
@@ -17,7 +17,10 @@ type Kept = Gathered["files"][number];
 /** To add to and take from. */
 export function Files({ evidence, uploads }: { evidence: Gathered; uploads: Uploads }) {
   const [over, setOver] = useState(false);
-  const input = useId();
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  // Where the focus goes from a line that is taken away.
+  const focus = (): void => input.current?.focus();
   const { limits } = evidence;
   const dropped = (event: DragEvent): void => {
     event.preventDefault();
@@ -37,22 +40,30 @@ export function Files({ evidence, uploads }: { evidence: Gathered; uploads: Uplo
       {(evidence.files.length > 0 || uploads.list.length > 0) && (
         <ul aria-label="Files" className="border-b border-line">
           {evidence.files.map((file) => (
-            <KeptFile key={file.number} uuid={evidence.uuid} file={file} removable />
+            <KeptFile key={nameOf(file)} uuid={evidence.uuid} file={file} onRemoved={focus} />
           ))}
           {uploads.list.map((upload) => (
-            <Arriving key={upload.id} upload={upload} onDrop={() => uploads.drop(upload.id)} />
+            <Arriving
+              key={upload.id}
+              upload={upload}
+              onDrop={() => {
+                uploads.drop(upload.id);
+                focus();
+              }}
+            />
           ))}
         </ul>
       )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
         <label
-          htmlFor={input}
+          htmlFor={id}
           className="inline-flex min-h-8 cursor-pointer items-center gap-1.5 rounded border border-line px-3 py-1 font-medium focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent hover:bg-hover"
         >
           <FilePlus2 size={14} aria-hidden="true" />
           Add files
           <input
-            id={input}
+            ref={input}
+            id={id}
             type="file"
             multiple
             accept={limits.media_types.join(",")}
@@ -84,10 +95,20 @@ const kinds: Record<string, string> = { "application/pdf": "PDF", "image/png": "
 
 const line = "flex min-h-10 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-1.5 last:border-b-0";
 
+/** What a file keeps while others are removed: their numbers move up. A submitted one has no other name, and stays. */
+const nameOf = ({ file_id: id, number }: Kept): string => id ?? String(number);
+
+interface KeptProps {
+  uuid: string;
+  file: Kept;
+  /** Called when the file is removed; left out where it cannot be. */
+  onRemoved?: () => void;
+}
+
 /** A file that is kept: to be saved, and taken back while that is possible. */
-export function KeptFile({ uuid, file, removable = false }: { uuid: string; file: Kept; removable?: boolean }) {
+export function KeptFile({ uuid, file, onRemoved }: KeptProps) {
   const api = useApi();
-  const named = file.file_id ?? String(file.number);
+  const named = nameOf(file);
   const fetched = useAction(
     async () => {
       const address = `/v1/disputes/${encodeURIComponent(uuid)}/evidence/files/${encodeURIComponent(named)}`;
@@ -98,7 +119,13 @@ export function KeptFile({ uuid, file, removable = false }: { uuid: string; file
   );
   const removed = useAction(
     () => api.write("DELETE", "/v1/disputes/{uuid}/evidence/files/{file_id}", { path: { uuid, file_id: named } }),
-    { refresh: ["/v1/disputes/{uuid}/evidence"], done: () => say(`${file.name} is removed.`, "quiet") },
+    {
+      refresh: ["/v1/disputes/{uuid}/evidence"],
+      done: () => {
+        say(`${file.name} is removed.`, "quiet");
+        onRemoved?.();
+      },
+    },
   );
   const error = fetched.error ?? removed.error;
   return (
@@ -113,8 +140,13 @@ export function KeptFile({ uuid, file, removable = false }: { uuid: string; file
         <Button look="quiet" label={`Download ${file.name}`} onClick={() => fetched.run(undefined)}>
           <Download size={14} aria-hidden="true" />
         </Button>
-        {removable && (
-          <Button look="quiet" label={`Remove ${file.name}`} onClick={() => removed.run(undefined)}>
+        {onRemoved && (
+          <Button
+            look="quiet"
+            label={`Remove ${file.name}`}
+            // The second half of a double click would meet the file that has moved up.
+            onClick={({ detail }) => (detail > 1 ? undefined : removed.run(undefined))}
+          >
             <Trash2 size={14} aria-hidden="true" />
           </Button>
         )}
