@@ -93,6 +93,22 @@ test("everything is reached by the keyboard: the skip link, the menu, the palett
   await page.locator("h1:focus", { hasText: "Settlements" }).waitFor();
 });
 
+test("the current page is one, also for those who do not see it and with the system's own colours", async () => {
+  const { page, place, client, open } = await portal.member("owner", { browser: { forcedColors: "active" } });
+  const payment = await paidPayment(client);
+  const current = page.locator('[aria-current="page"]:visible');
+  for (const path of [paths.payments(place), paths.payment(place, payment), paths.paymentNew(place)]) {
+    await open(path);
+    expect(await current.allInnerTexts(), path).toEqual(["Sandbox", "Payments"]);
+  }
+  const outlineOf = (name: string) =>
+    page.getByRole("tab", { name }).evaluate((tab) => getComputedStyle(tab).outlineStyle);
+  expect([await outlineOf("curl"), await outlineOf("Python")]).toEqual(["solid", "none"]);
+  // The mark of the sandbox, which a background by itself loses.
+  const stripes = page.locator("[data-environment=sandbox]").first();
+  expect(await stripes.evaluate((edge) => getComputedStyle(edge).backgroundImage)).toContain("gradient");
+});
+
 test("the whole menu is in sight in a window of 900 pixels, in the sandbox of an owner too", async () => {
   const { page, place, open } = await portal.member("owner", { browser: { viewport: { width: 1440, height: 900 } } });
   await open(paths.home(place));

@@ -16,7 +16,7 @@ export function LiveMark({ state }: { state: LiveState }) {
     <p
       title={hint}
       className={classes(
-        "inline-flex items-center gap-1.5 px-2 text-xs text-muted before:size-2 before:rounded-full",
+        "inline-flex items-center gap-1.5 px-2 text-xs text-muted before:size-2 before:rounded-full before:forced-color-adjust-none",
         looks[state],
       )}
     >

@@ -15,11 +15,22 @@ interface Props {
   ref?: Ref<HTMLAnchorElement> | undefined;
 }
 
-/** A link to a page. `to` may have a query: `/payments?status=paid`. */
+/**
+ * A link to a page. `to` may have a query: `/payments?status=paid`. By itself the router would call every link to a page above the current one, such as
+ * Home, the current page, too.
+ */
 export function To({ to, className = "link", children, ...rest }: Props) {
   const [path = "", query] = to.split("?");
   return (
-    <Link to={path} search={searchOf(query)} className={className} {...rest} activeProps={{}} inactiveProps={{}}>
+    <Link
+      to={path}
+      search={searchOf(query)}
+      className={className}
+      {...rest}
+      activeOptions={{ exact: true }}
+      activeProps={{}}
+      inactiveProps={{}}
+    >
       {children}
     </Link>
   );
