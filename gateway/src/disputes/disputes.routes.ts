@@ -1,10 +1,9 @@
 // HTTP routes of disputes: the list of section 4.10, and the sandbox's endpoints that open and decide a dispute.
 import type { z } from "zod";
-import { Fault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { ofThisBook, readerOf } from "../http/one-object.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -78,7 +77,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       body: { schema: resolveDisputeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid ?? "");
+        const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid);
         return { ...found.value, dispute };
       },
       command(call, { outcome, dispute }) {
@@ -94,21 +93,12 @@ export async function findDispute(
   database: Database,
   { book, params }: Pick<Call, "book" | "params">,
 ): Promise<DisputeOfOrder> {
-  const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
-  if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
-  if (dispute.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return dispute;
+  const dispute = await readDispute(database, book.merchantId, params.uuid);
+  return ofThisBook(book, dispute, "OBJECT_NOT_FOUND", "No such dispute.");
 }
 
 /** A dispute of the merchant in either environment; undefined when there is none. */
-export async function readDispute(
-  database: Database,
-  merchantId: string,
-  uuid: string,
-): Promise<DisputeOfOrder | undefined> {
-  if (!isId("dispute", uuid)) return undefined;
-  return database.first(selectDispute(merchantId, uuid), disputeOfOrderRow);
-}
+export const readDispute = readerOf("dispute", selectDispute, disputeOfOrderRow);
 
 /** A page of a book's disputes. `query` has passed `disputesQuerySchema`. */
 export async function listDisputes(

@@ -32,7 +32,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
   const ofEvent = { ...ofBook, params: { ...bookParams, event_id: eventParams.id } } as const;
   const find = async (params: Readonly<Record<string, string>>) => {
     const { book, merchant } = await findBook(directory, params);
-    const event = await readEvent(database, book.merchantId, params.event_id ?? "");
+    const event = await readEvent(database, book.merchantId, params.event_id);
     if (event?.book.environment !== book.environment) throw noSuchEvent();
     return { book, merchant, event };
   };

@@ -71,7 +71,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
   const errors = ["OBJECT_NOT_FOUND"] as const;
   const find = async (params: Readonly<Record<string, string>>): Promise<Settlement> => {
     const { book } = await findBook(directory, params);
-    const found = await readSettlement(database, book.merchantId, params.uuid ?? "");
+    const found = await readSettlement(database, book.merchantId, params.uuid);
     if (found?.book.environment !== book.environment)
       throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
     return found;

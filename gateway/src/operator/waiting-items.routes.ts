@@ -182,7 +182,7 @@ function disputeEndpoint({ database, directory, records, approvals }: WaitingIte
     async handle(call) {
       const { params } = call;
       const { book } = await findBook(directory, params);
-      const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
+      const dispute = await readDispute(database, book.merchantId, params.uuid);
       if (dispute?.book.environment !== book.environment)
         throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
       const [record, evidence, totals, ...decisions] = await Promise.all([
@@ -216,7 +216,7 @@ function settlementEndpoint({ database, directory, approvals }: WaitingItemParts
     async handle(call) {
       const { params } = call;
       const { book, merchant } = await findBook(directory, params);
-      const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
+      const settlement = await readSettlement(database, book.merchantId, params.uuid);
       if (settlement?.book.environment !== book.environment)
         throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
       // A placeholder: the operator gives the bank's reference only when recording the payout, and the effects on the book do not depend on it.

@@ -5,6 +5,7 @@ import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { ofThisBook } from "../http/one-object.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
@@ -189,10 +190,7 @@ async function findSummary(summaries: SharedRead<PaymentName>, call: Call): Prom
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
   const name = { merchantId: call.merchant.merchantId, reference };
   const row = await summaries.read(name);
-  if (!row) throw new Fault("PAYMENT_NOT_FOUND");
-  const found = summaryOfRow(row, name);
-  if (found.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return found;
+  return ofThisBook(call.book, row && summaryOfRow(row, name), "PAYMENT_NOT_FOUND");
 }
 
 async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply> {

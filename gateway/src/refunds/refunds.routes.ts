@@ -1,12 +1,10 @@
 // HTTP routes of refunds: sections 4.6 and 4.7, and the sandbox's endpoint that completes the refund of a slow acquirer.
 import type { z } from "zod";
-import { Fault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { ofThisBook, readerOf } from "../http/one-object.ts";
 import { listSchema } from "../http/shapes.ts";
-import type { Merchant } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import {
   type CreateRefund,
@@ -19,7 +17,7 @@ import {
   refundsQuerySchema,
 } from "./refunds.schema.ts";
 import { refundOfOrderRow, selectRefund, selectRefunds } from "./refunds.sql.ts";
-import { type Refund, type RefundOfOrder, createdRefundView, refundView } from "./refund.ts";
+import { type Refund, createdRefundView, refundView } from "./refund.ts";
 import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
 
 export function refundEndpoints(parts: RefundParts & { database: Database }): Endpoint[] {
@@ -73,10 +71,8 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { description: "The refund.", schema: refundStatusSchema },
       async handle(call) {
-        const refund = await findRefund(parts.database, call.merchant, call.params.uuid);
-        if (!refund) throw new Fault("REFUND_NOT_FOUND");
-        if (refund.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-        return reply(200, refundView(refund));
+        const refund = await readRefund(parts.database, call.book.merchantId, call.params.uuid);
+        return reply(200, refundView(ofThisBook(call.book, refund, "REFUND_NOT_FOUND")));
       },
     }),
     writeEndpoint<z.infer<typeof refundOutcomeSchema> & { refund?: Refund | undefined }>({
@@ -90,7 +86,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       body: { schema: refundOutcomeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        return { ...found.value, refund: await findRefund(parts.database, call.merchant, call.params.uuid) };
+        return { ...found.value, refund: await readRefund(parts.database, call.book.merchantId, call.params.uuid) };
       },
       command(call, { outcome, refund }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: refund?.paymentReference };
@@ -102,9 +98,9 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
 
 async function listRefunds(database: Database, call: Call): Promise<Reply> {
   const query = call.query as z.infer<typeof refundsQuerySchema>;
-  const { book, merchant } = call;
+  const { book } = call;
   const after = query.starting_after;
-  await checkCursor(book, after, (id) => findRefund(database, merchant, id));
+  await checkCursor(book, after, (id) => readRefund(database, book.merchantId, id));
   const rows = await database.query(
     selectRefunds({
       book,
@@ -119,7 +115,5 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
   return page(rows.map(refundOfOrderRow), query, refundView, ({ uuid }) => uuid);
 }
 
-async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<RefundOfOrder | undefined> {
-  if (!isId("refund", uuid)) return undefined;
-  return database.first(selectRefund(merchantId, uuid), refundOfOrderRow);
-}
+/** A refund of the merchant in either environment; undefined when there is none. */
+const readRefund = readerOf("refund", selectRefund, refundOfOrderRow);

@@ -1,9 +1,8 @@
 // HTTP routes of settlements: the list of section 4.9, a batch's statement, and the sandbox's endpoints that form and pay batches.
-import { Fault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { ofThisBook, readerOf } from "../http/one-object.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -101,10 +100,8 @@ export async function findSettlement(
   database: Database,
   { book, params }: Pick<Call, "book" | "params">,
 ): Promise<Settlement> {
-  const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
-  if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
-  if (settlement.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return settlement;
+  const settlement = await readSettlement(database, book.merchantId, params.uuid);
+  return ofThisBook(book, settlement, "OBJECT_NOT_FOUND", "No such settlement.");
 }
 
 /** Answers with a batch as CSV. */
@@ -114,14 +111,7 @@ export async function downloadStatement(database: Database, settlement: Settleme
 }
 
 /** A batch of the merchant, in either environment; undefined when there is none. */
-export async function readSettlement(
-  database: Database,
-  merchantId: string,
-  uuid: string,
-): Promise<Settlement | undefined> {
-  if (!isId("settlement", uuid)) return undefined;
-  return database.first(selectSettlement(merchantId, uuid), settlementOfRow);
-}
+export const readSettlement = readerOf("settlement", selectSettlement, settlementOfRow);
 
 /** A page of a book's batches. `query` has passed `settlementsQuerySchema`. */
 export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {

@@ -10,11 +10,11 @@ import { contestableMinor, isContestable } from "../disputes/disputes.ts";
 import { disputeOfRow } from "../disputes/disputes.sql.ts";
 import { type StoredEvent, eventOfRow } from "../events/events.sql.ts";
 import { type Micros, parseSqlTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
-import { idOf, isId } from "../ground/ids.ts";
+import { idOf } from "../ground/ids.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
+import { ofThisBook, readerOf } from "../http/one-object.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Action } from "../people/roles.ts";
 import { type Payment, statusView } from "../payments/payment.ts";
@@ -133,13 +133,11 @@ export async function readStory(
   };
 }
 
+const readPayment = readerOf("payment", selectPayment, paymentOfRow);
+
 /** Reads a payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
 export async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
-  if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
-  const payment = await database.first(selectPayment(book.merchantId, reference), paymentOfRow);
-  if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
-  if (payment.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return payment;
+  return ofThisBook(book, await readPayment(database, book.merchantId, reference), "PAYMENT_NOT_FOUND");
 }
 
 async function readAll({ database, payers }: StoryParts, book: Book, reference: string): Promise<Found> {

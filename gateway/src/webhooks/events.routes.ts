@@ -16,11 +16,12 @@ import {
   selectSince,
 } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import { assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { checkCursor, limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { ofThisBook, readerOf } from "../http/one-object.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -38,7 +39,7 @@ import {
   resendRules,
   resentSchema,
 } from "./events.schema.ts";
-import { type Chosen, noSuchEvent, resendEvent, resendEvents } from "./resend.ts";
+import { type Chosen, resendEvent, resendEvents } from "./resend.ts";
 
 /** Most events that one call sends again. */
 const RESEND_MAX = 1_000;
@@ -104,7 +105,7 @@ function resendEndpoint(database: Database): Endpoint {
     body: { schema: nothing, order: [] },
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
-      const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
+      const event = await readEvent(database, call.merchant.merchantId, call.params.id);
       // The answer contains the event, so the credential must have the scope to read it.
       if (event) refuseUnlessShown(call.principal.scopes, event.body);
       return { event };
@@ -172,19 +173,11 @@ export async function selectEventsToResend(database: Database, book: Book, body:
 }
 
 /** Reads an event of the merchant from either environment. Gives undefined when there is none. */
-export async function readEvent(
-  database: Database,
-  merchantId: string,
-  eventId: string,
-): Promise<StoredEvent | undefined> {
-  if (!isId("event", eventId)) return undefined;
-  return database.first(selectEvent(merchantId, eventId), eventOfRow);
-}
+export const readEvent = readerOf("event", selectEvent, eventOfRow);
 
 async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
-  const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
-  if (!event) throw noSuchEvent();
-  if (event.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  const found = await readEvent(database, call.merchant.merchantId, call.params.id);
+  const event = ofThisBook(call.book, found, "OBJECT_NOT_FOUND", "No such event.");
   refuseUnlessShown(call.principal.scopes, event.body);
   return event;
 }
