@@ -4,8 +4,8 @@ import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { Attachment } from "../ground/reply.ts";
 import { wholeFrom } from "../ground/whole.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, text, timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { identity, text, timestamp, withExample } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Evidence, KeptFile, SubmittedFile } from "./dispute.ts";
@@ -56,8 +56,8 @@ const keptFileSchema = z
   })
   .meta({ id: "KeptFile" });
 
-export const keptEvidenceSchema = z
-  .strictObject({
+export const keptEvidenceSchema = withExample(
+  z.strictObject({
     uuid: identity("dispute").meta({ description: "The dispute's." }),
     statement: z.string(),
     carrier: z.string().nullable().meta({ description: "Who delivered, where the merchant said so." }),
@@ -65,21 +65,17 @@ export const keptEvidenceSchema = z
     delivered_on: z.string().nullable().meta({ description: "A day such as 2026-11-20." }),
     submitted_at: timestamp,
     files: z.array(keptFileSchema),
-  })
-  .meta({
-    id: "Evidence",
-    examples: [
-      {
-        uuid: exampleIds.dispute,
-        statement: "The parcel was signed for on 20 November; the receipt is attached.",
-        carrier: "JNE",
-        tracking_number: "JB0012345678",
-        delivered_on: "2026-11-20",
-        submitted_at: exampleTimes.evidenceDue,
-        files: [{ number: 1, name: "receipt.pdf", media_type: "application/pdf", size_bytes: 9 }],
-      },
-    ],
-  });
+  }),
+  { id: "Evidence" },
+  {
+    statement: "The parcel was signed for on 20 November; the receipt is attached.",
+    carrier: "JNE",
+    tracking_number: "JB0012345678",
+    delivered_on: "2026-11-20",
+    submitted_at: exampleTimes.evidenceDue,
+    files: [{ number: 1, name: "receipt.pdf", media_type: "application/pdf", size_bytes: 9 }],
+  },
+);
 
 /** The evidence of a dispute of this book; undefined when there is no such dispute, or no evidence was submitted. */
 export async function readEvidence(database: Database, book: Book, uuid: string): Promise<Evidence | undefined> {

@@ -4,7 +4,7 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 const qrString =
   "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37";
 
-const CHECKOUT_URL = "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v";
+export const exampleCheckoutUrl = "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v";
 
 export const exampleInstructions = {
   qr: { type: "qr_string", value: qrString, expires_at: exampleTimes.expires, qr_string: qrString },
@@ -29,9 +29,9 @@ export const exampleInstructions = {
   },
   redirect: {
     type: "redirect",
-    value: CHECKOUT_URL,
+    value: exampleCheckoutUrl,
     expires_at: exampleTimes.expires,
-    redirect_url: CHECKOUT_URL,
+    redirect_url: exampleCheckoutUrl,
   },
 } as const;
 
@@ -47,11 +47,13 @@ export const exampleCustomer = { name: "Sari Wulandari", email: "sari@example.co
 
 export const exampleMetadata = { order: "1042", channel: "web" };
 
+export const exampleDescription = "Two bags of coffee";
+
 const order = {
   amount_minor: 15_000_000,
   currency: "IDR",
   reference_id: "order-1042",
-  description: "Two bags of coffee",
+  description: exampleDescription,
   customer: exampleCustomer,
   metadata: exampleMetadata,
 };
@@ -68,26 +70,6 @@ export const createPaymentExamples = {
     summary: "By card, on a page of the acquirer",
     value: { ...order, payment_method: "card", return_url: "https://shop.example.com/orders/1042" },
   },
-};
-
-export const exampleCreatedPayment = {
-  reference: exampleIds.payment,
-  status: "pending" as const,
-  ...amounts,
-  refunded_minor: 0,
-  payment_method: "qris" as const,
-  reference_id: "order-1042",
-  description: "Two bags of coffee",
-  gateway_code: "nusantara",
-  environment: "sandbox" as const,
-  risk: { decision: "approve" as const, score: 0 },
-  instructions: exampleInstructions.qr,
-  checkout_url: CHECKOUT_URL,
-  expires_at: exampleTimes.expires,
-  return_url: null,
-  metadata: exampleMetadata,
-  created_at: exampleTimes.created,
-  updated_at: exampleTimes.created,
 };
 
 const summary = {
@@ -120,7 +102,7 @@ export const paymentExamples = {
       ...summary,
       instructions: exampleInstructions.qr,
       expires_at: exampleTimes.expires,
-      checkout_url: CHECKOUT_URL,
+      checkout_url: exampleCheckoutUrl,
       created_at: exampleTimes.created,
       updated_at: exampleTimes.created,
     },

@@ -23,13 +23,15 @@ import {
   text,
   textOrNull,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { returnUrlField } from "./return-url.ts";
 import {
   exampleCanceledPayment,
+  exampleCheckoutUrl,
   exampleCreatePayment,
-  exampleCreatedPayment,
   exampleCustomer,
+  exampleDescription,
   exampleInstructions,
   exampleMetadata,
   examplePayment,
@@ -120,7 +122,7 @@ export const createPaymentSchema = z
       description: "Your own identity of the order, unique per merchant and environment.",
       examples: ["order-1042"],
     }),
-    description: z.optional(text(0, 255)).meta({ examples: ["Two bags of coffee"] }),
+    description: z.optional(text(0, 255)).meta({ examples: [exampleDescription] }),
     expires_in: z.int().min(60).max(86_400).optional().meta({
       description: "Seconds to pay in, after a review from the approval on; 1800 when absent.",
     }),
@@ -281,8 +283,8 @@ const riskSchema = z
   })
   .meta({ id: "Risk", description: "What fraud detection made of it." });
 
-export const createdPaymentSchema = z
-  .strictObject({
+export const createdPaymentSchema = withExample(
+  z.strictObject({
     ...head,
     refunded_minor: refundedMinor,
     payment_method: paymentMethodSchema,
@@ -295,19 +297,21 @@ export const createdPaymentSchema = z
     checkout_url: z.string().meta({
       description:
         "The page where the payer pays, whatever the method. Send them there, if you have no page of your own.",
-      examples: [exampleCreatedPayment.checkout_url],
+      examples: [exampleCheckoutUrl],
     }),
     expires_at: timestamp.meta({ description: "Until when it can be paid.", examples: [exampleTimes.expires] }),
     return_url: z.string().nullable().meta({ description: "As you gave it; null when you gave none." }),
     metadata: metadataSchema,
     created_at: timestamp,
     updated_at: timestamp,
-  })
-  .meta({
-    id: "CreatedPayment",
-    description: "A payment, as its creation answers.",
-    examples: [exampleCreatedPayment],
-  });
+  }),
+  { id: "CreatedPayment", description: "A payment, as its creation answers." },
+  {
+    description: exampleDescription,
+    risk: { decision: "approve", score: 0 },
+    instructions: exampleInstructions.qr,
+  },
+);
 
 const paymentSettlementSchema = z
   .strictObject({
@@ -340,7 +344,7 @@ export const paymentStatusSchema = z
       .optional()
       .meta({
         description: "The page where the payer pays. Present where you read it while it is pending.",
-        examples: [exampleCreatedPayment.checkout_url],
+        examples: [exampleCheckoutUrl],
       }),
     paid_at: paidAt,
     settlement_uuid: batchIdentity.optional(),

@@ -16,6 +16,7 @@ import {
   text,
   textOrNull,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { amountMinor, batchIdentity, invalidAmount, orderIdentity } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
@@ -33,17 +34,6 @@ export const refundErrors = [
   "INSUFFICIENT_FUNDS",
 ] as const;
 
-const exampleRefund = {
-  uuid: exampleIds.refund,
-  payment_reference: exampleIds.payment,
-  reference_id: "order-1042",
-  status: "succeeded" as const,
-  amount_minor: 5_000_000,
-  currency: "IDR",
-  exponent: 2,
-  environment: "sandbox" as const,
-  created_at: exampleTimes.refunded,
-};
 const exampleReason = "One bag arrived torn";
 
 export const createRefundSchema = z
@@ -93,35 +83,32 @@ const refundFields = {
   currency: currencyCode,
   exponent: exponentField,
 };
+const example = { status: "succeeded" as const, created_at: exampleTimes.refunded };
 
-export const createdRefundSchema = z
-  .strictObject({
+export const createdRefundSchema = withExample(
+  z.strictObject({
     ...refundFields,
     remaining_refundable_minor: minorAmount("What of the payment can still be refunded.", 10_000_000),
     reason: textOrNull(exampleReason, "As you gave it."),
     environment: environmentField,
     created_at: timestamp,
-  })
-  .meta({
-    id: "CreatedRefund",
-    description: "A refund, as its creation answers.",
-    examples: [{ ...exampleRefund, remaining_refundable_minor: 10_000_000, reason: exampleReason }],
-  });
+  }),
+  { id: "CreatedRefund", description: "A refund, as its creation answers." },
+  example,
+);
 
 /** A refund, also as the data of refund events. */
-export const refundStatusSchema = z
-  .strictObject({
+export const refundStatusSchema = withExample(
+  z.strictObject({
     ...refundFields,
     environment: environmentField,
     created_at: timestamp,
     completed_at: timestamp.nullable().meta({ description: "Null while it is pending." }),
     settlement_uuid: batchIdentity,
-  })
-  .meta({
-    id: "Refund",
-    description: "A refund, as it stands.",
-    examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded, settlement_uuid: exampleIds.settlement }],
-  });
+  }),
+  { id: "Refund", description: "A refund, as it stands." },
+  { ...example, completed_at: exampleTimes.refunded, settlement_uuid: exampleIds.settlement },
+);
 
 export const refundParams = { uuid: inPath("refund", "RefundUuid", "`uuid` of the refund.") };
 

@@ -4,7 +4,7 @@ import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { type EventType, eventTypes } from "../events/event.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { environmentField, exampleOf, identity, timestamp } from "../http/shapes.ts";
-import { exampleCreatedPayment, examplePaymentEventData } from "../payments/payments.examples.ts";
+import { exampleInstructions, examplePaymentEventData } from "../payments/payments.examples.ts";
 import { paymentEventSchema } from "../payments/payments.schema.ts";
 import { refundStatusSchema } from "../refunds/refunds.schema.ts";
 import { settlementSchema } from "../settlements/settlements.schema.ts";
@@ -62,7 +62,6 @@ export const exampleEnvelope = <Type extends EventType, Data>(type: Type, data: 
 });
 
 const { paid_at: _, ...unpaid } = examplePaymentEventData;
-const { instructions, expires_at } = exampleCreatedPayment;
 const payment = (status: string): unknown => ({ ...unpaid, status });
 const settlement = exampleOf(settlementSchema);
 const dispute = exampleOf(disputeSchema);
@@ -71,7 +70,7 @@ const dispute = exampleOf(disputeSchema);
 const sent: Readonly<Record<EventType, [when: string, data: unknown]>> = {
   "payment.created": [
     "A payment was created and its instructions are ready",
-    { ...unpaid, status: "pending", instructions, expires_at },
+    { ...unpaid, status: "pending", instructions: exampleInstructions.qr, expires_at: exampleTimes.expires },
   ],
   "payment.processing": ["The acquirer works on a payment", payment("processing")],
   "payment.succeeded": ["A payment was paid and is in your books", examplePaymentEventData],
