@@ -1,4 +1,5 @@
 // The commands that send events again (section 6.4): one more attempt, due now, with the same bytes, to the event's present address.
+import { type BookOwner, bookCommand } from "../commands/command-context.ts";
 import { ATTEMPTS_KEPT_MAX, attemptOffsetsSeconds } from "../events/event.ts";
 import type { Delivery, StoredEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
@@ -7,15 +8,9 @@ import { type Resendable, resendables } from "../events/resend.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, showable, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
-
-interface ResendParts {
-  merchant: Merchant;
-  book: Book;
-}
 
 /** The fault for a missing event. `named` is its id where the request named several. */
 export function noSuchEvent(named?: string): Fault {
@@ -27,23 +22,22 @@ export function noSuchEvent(named?: string): Fault {
  * Sends one event again. `event` was read before, from either environment; undefined when there is none. Gives the event with its new
  * delivery state. Throws OBJECT_NOT_FOUND (no such event, or no address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
-export function resendEvent(parts: ResendParts, event: StoredEvent | undefined): Command<StoredEvent> {
-  const { book } = parts;
+export function resendEvent(owner: BookOwner, event: StoredEvent | undefined): Command<StoredEvent> {
+  const { book } = owner;
   const own = event?.book.environment === book.environment ? event : undefined;
-  return {
+  return bookCommand(owner, {
     name: "resend event",
-    book,
-    needs: [need(bookClocks, book), ...(own ? [need(resendables, own)] : [])],
-    execute(set, { realNow }) {
+    needs: own ? [need(resendables, own)] : [],
+    execute({ set, now }) {
       if (event && !own) throw new Fault("ENVIRONMENT_MISMATCH");
       const found = own && set.get(resendables, own);
       if (!found) throw noSuchEvent();
-      const tried = tryAgain(parts, set, found, bookNow(set, book, realNow));
+      const tried = tryAgain(owner, set, found, now);
       if ("objection" in tried) throw tried.objection;
       markDue(set, book);
       return { ...own, delivery: tried.delivery };
     },
-  };
+  });
 }
 
 /** Several events: named in the request (all or none), or found by their state, which is checked again when the command runs. */
@@ -55,27 +49,22 @@ export type Chosen =
  * Sends several events again. Gives the number of events whose attempt is due or in flight. Throws OBJECT_NOT_FOUND (a named event does
  * not exist or has no address, or none of the events found has one), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
-export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number> {
-  const { book } = parts;
+export function resendEvents(owner: BookOwner, chosen: Chosen): Command<number> {
+  const { book } = owner;
   const eventIds = "found" in chosen ? chosen.found : chosen.eventIds;
-  return {
+  return bookCommand(owner, {
     name: "resend events",
-    book,
-    needs: [
-      need(bookClocks, book),
-      ...eventIds.filter((id) => isId("event", id)).map((eventId) => need(resendables, { book, eventId })),
-    ],
-    execute(set, { realNow }) {
-      const now = bookNow(set, book, realNow);
+    needs: eventIds.filter((id) => isId("event", id)).map((eventId) => need(resendables, { book, eventId })),
+    execute({ set, now }) {
       const wanted = "found" in chosen ? stillIn(set, book, chosen) : named(set, book, chosen);
-      const tried = wanted.map((event) => tryAgain(parts, set, event, now));
+      const tried = wanted.map((event) => tryAgain(owner, set, event, now));
       const objections = tried.flatMap((one) => ("objection" in one ? [one.objection] : []));
       const [objection] = objections;
       if (objection && ("eventIds" in chosen || objections.length === tried.length)) throw objection;
       markDue(set, book);
       return tried.length - objections.length;
     },
-  };
+  });
 }
 
 function named(set: WorkingSet, book: Book, chosen: Extract<Chosen, { eventIds: unknown }>): Resendable[] {
@@ -97,7 +86,7 @@ function stillIn(set: WorkingSet, book: Book, { found, state }: Extract<Chosen, 
 
 /** Makes an event's delivery due now. Gives its new state, or the objection. */
 function tryAgain(
-  { merchant, book }: ResendParts,
+  { merchant, book }: BookOwner,
   set: WorkingSet,
   event: Resendable,
   now: Micros,
