@@ -48,10 +48,14 @@ export interface Reply {
   continues?: () => Promise<Reply>;
 }
 
+/** The object `error` of an error's body. */
+export function errorOf({ code, message, extras: { details } }: Fault, requestId: string): object {
+  return { code, message, request_id: requestId, ...(details ? { details } : {}) };
+}
+
 export function faultReply(fault: Fault, requestId: string): Reply {
-  const { details } = fault.extras;
-  const error = { code: fault.code, message: fault.message, request_id: requestId, ...(details ? { details } : {}) };
-  return { status: fault.status, body: JSON.stringify({ error }), subject: subjectOf(details ?? {}) };
+  const body = JSON.stringify({ error: errorOf(fault, requestId) });
+  return { status: fault.status, body, subject: subjectOf(fault.extras.details ?? {}) };
 }
 
 export function reply(status: number, value: object): Reply {

@@ -5,7 +5,7 @@ import { type Clock, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
 import type { WriteHealth } from "../store/write-health.ts";
-import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import { type Reply, errorOf, reply } from "../ground/reply.ts";
 import { selectLedgerHealth } from "./health.sql.ts";
 import { exampleIds } from "./examples.ts";
 import { environmentField, errorBody, timestamp, withExample } from "./shapes.ts";
@@ -98,8 +98,7 @@ export class Health {
       time: wireTime(this.parts.clock.now()),
     };
     if (isWell) return reply(200, object);
-    const { error } = JSON.parse(faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId).body) as { error: unknown };
-    return reply(503, { ...object, error });
+    return reply(503, { ...object, error: errorOf(new Fault("SERVICE_UNAVAILABLE"), requestId) });
   }
 
   /** True when the service can do its work. A secret that does not open is a fault of its merchant's alone, and of who set the keys. */

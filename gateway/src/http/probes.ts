@@ -2,7 +2,7 @@
 // database, take no capacity, count against no address and write no log line.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
-import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import { type Reply, errorOf, reply } from "../ground/reply.ts";
 import type { Readiness, Unready } from "./readiness.ts";
 import { sendReply } from "./server.ts";
 
@@ -14,7 +14,6 @@ export function openProbes(server: FastifyInstance, readiness: Readiness): void 
 
 function readyReply(reasons: readonly Unready[], requestId: string): Reply {
   if (reasons.length === 0) return reply(200, { status: "ok" });
-  const fault = faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId);
-  const { error } = JSON.parse(fault.body) as { error: unknown };
+  const error = errorOf(new Fault("SERVICE_UNAVAILABLE"), requestId);
   return reply(503, { status: "unavailable", reasons, error });
 }
