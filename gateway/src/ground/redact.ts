@@ -19,7 +19,7 @@ const ends = /(?:name|address)$/;
 /** Names of things. Every other field that ends in `name` counts as the name of a person. */
 const harmless = new Set(["bankname", "productname", "itemname", "filename", "hostname"]);
 
-// A cache, because every body has the same few field names.
+// A cache, because every body has the same few field names. Long ones are left out: a part of a text keeps the whole text in memory.
 const judged = new Map<string, boolean>();
 const JUDGED_MAX = 1_000;
 
