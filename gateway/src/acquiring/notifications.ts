@@ -133,8 +133,7 @@ export function reroute({ set }: CommandContext, payment: Payment, routing: Rout
 }
 
 function write(set: WorkingSet, routed: Payment): void {
-  if (set.get(reviewedOrRouted, routed)) set.update(reviewedOrRouted, routed);
-  else set.insert(reviewedOrRouted, routed);
+  set.upsert(reviewedOrRouted, routed);
   set.show(payments, routed);
 }
 

@@ -34,8 +34,7 @@ export function saveDraft(owner: BookOwner, key: DisputeKey, text: EvidenceText)
       const { set, now } = context;
       const { uuid } = findAwaiting(context, key);
       const draft: EvidenceDraft = { ...text, book, uuid, savedAt: now };
-      if (set.get(evidenceDrafts, draft)) set.update(evidenceDrafts, draft);
-      else set.insert(evidenceDrafts, draft);
+      set.upsert(evidenceDrafts, draft);
       return draft;
     },
   });
@@ -172,9 +171,7 @@ function filesOf({ set, book }: CommandContext, uuid: string): readonly Evidence
 }
 
 function setFiles({ set, book }: CommandContext, uuid: string, files: readonly EvidenceFile[]): void {
-  const list = { book, uuid, files };
-  if (set.get(fileLists, list)) set.update(fileLists, list);
-  else set.insert(fileLists, list);
+  set.upsert(fileLists, { book, uuid, files });
 }
 
 function bytesAsText(bytes: number): string {

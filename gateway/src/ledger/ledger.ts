@@ -53,7 +53,6 @@ export function post(context: PostingContext, draft: JournalDraft): Journal {
   const journal: Journal = { ...unhashed, hash: journalHash(unhashed) };
   set.insert(journals, journal);
   set.update(heads, { book, seq: journal.seq, hash: journal.hash });
-  if (set.get(bookBalances, book)) set.update(bookBalances, { book, balances });
-  else set.insert(bookBalances, { book, balances });
+  set.upsert(bookBalances, { book, balances });
   return journal;
 }

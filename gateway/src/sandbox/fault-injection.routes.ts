@@ -71,9 +71,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
         book,
         needs: [],
         execute(set) {
-          const wanted = { book, mode, remaining };
-          if (set.get(faultSwitches, book)) set.update(faultSwitches, wanted);
-          else set.insert(faultSwitches, wanted);
+          set.upsert(faultSwitches, { book, mode, remaining });
           return reply(200, { mode, for_next: remaining ?? null });
         },
       }),

@@ -41,9 +41,7 @@ const marks = {
 
 /** Marks an item with its batch; `undefined` makes it unsettled again. */
 function mark({ set, book }: CommandContext, { kind, id }: SettlementItem, settlement: string | undefined): void {
-  const table = marks[kind];
-  if (set.get(table, { book, id })) set.update(table, { book, id, settlement });
-  else set.insert(table, { book, id, settlement });
+  set.upsert(marks[kind], { book, id, settlement });
 }
 
 function formingNeeds(book: Book): Need[] {

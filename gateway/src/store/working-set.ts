@@ -81,6 +81,12 @@ export class WorkingSet {
     this.replace(table, value, "updated");
   }
 
+  /** Replaces the row of this key, or adds it when there is none. */
+  upsert<Key, Value>(table: Table<Key, Value>, value: Value): void {
+    if (this.get(table, table.keyOf(value)) === undefined) this.insert(table, value);
+    else this.update(table, value);
+  }
+
   /** Replaces an existing row for the commands that follow, without writing it: another table's statement writes the change. */
   show<Key, Value>(table: Table<Key, Value>, value: Value): void {
     this.replace(table, value, "loaded");
