@@ -2,7 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
 /** The link between an acquirer's dispute and the dispute here. */
@@ -57,7 +57,7 @@ export function linkOfRow(row: Row): DisputeLink {
     disputeId: idOf("dispute", row.dispute_id as string),
     paymentReference: idOf("payment", row.payment_id as string),
     evidenceDueAt: row.evidence_due_at as Micros,
-    evidenceEndedAt: (row.evidence_ended_at as Micros | null) ?? undefined,
+    evidenceEndedAt: optional<Micros>(row.evidence_ended_at),
     evidenceTries: row.evidence_tries as number,
   };
 }

@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
 import type { ExceptionKey, ExceptionKind, ReconciliationException } from "./exception.ts";
 import type { Operation } from "./operation.ts";
@@ -68,8 +68,8 @@ export function exceptionOfRow(row: Row): ReconciliationException {
     gatewayCode: row.gateway_code as string,
     noticedAt: row.noticed_at as Micros,
     occasions: JSON.parse(row.occasions as string) as string[],
-    closedAt: (row.closed_at as Micros | null) ?? undefined,
-    note: (row.note as string | null) ?? undefined,
+    closedAt: optional<Micros>(row.closed_at),
+    note: optional<string>(row.note),
   };
 }
 

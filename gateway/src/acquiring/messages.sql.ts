@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import { deleteOldest } from "../store/retention.ts";
 import type { KeptMessage } from "./messages.ts";
@@ -75,7 +75,7 @@ export function messageOfRow(row: Row): ReadMessage {
     attempt: row.attempt as number,
     call: row.call as KeptMessage["call"],
     about: row.about as string,
-    status: (row.status as number | null) ?? undefined,
+    status: optional<number>(row.status),
     text: row.text as string,
     exchangedAt: row.exchanged_at as Micros,
   };

@@ -3,7 +3,7 @@ import type { ProviderIds } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Operation, OperationStep } from "./operation.ts";
 
@@ -63,10 +63,10 @@ export function operationOfRow(row: Row): Operation {
     round: row.round as number,
     providerIds: row.provider_ids === null ? undefined : (JSON.parse(row.provider_ids as string) as ProviderIds),
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
-    idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
-    review: (row.review as Operation["review"] | null) ?? undefined,
+    idempotencyKey: optional<string>(row.idempotency_key),
+    review: optional<Operation["review"]>(row.review),
     inquiries: row.inquiries as number,
-    dueAt: (row.due_at as Micros | null) ?? undefined,
+    dueAt: optional<Micros>(row.due_at),
     createdAt: row.created_at as Micros,
   };
 }

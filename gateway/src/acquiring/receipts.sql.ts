@@ -4,7 +4,7 @@ import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { KeptReceipt, ReceiptStatus } from "./receipt.ts";
 
@@ -82,10 +82,10 @@ export function receiptOfRow(row: Row): KeptReceipt {
     paymentReference: idOf("payment", row.payment_id as string),
     amountMinor: row.amount_minor as Minor,
     currency: row.currency as string,
-    feeMinor: (row.fee_minor as Minor | null) ?? undefined,
+    feeMinor: optional<Minor>(row.fee_minor),
     status: row.status as ReceiptStatus,
     receivedAt: row.received_at as Micros,
-    decidedAt: (row.decided_at as Micros | null) ?? undefined,
+    decidedAt: optional<Micros>(row.decided_at),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Report, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { STEP, deleteOldest } from "../store/retention.ts";
 import { ABOUT_MAX, MESSAGE_LENGTH_MAX, storable } from "./messages.ts";
 import { KEPT_SECONDS } from "./messages.sql.ts";
@@ -69,7 +69,7 @@ export function strayOfRow(row: Row): KeptStray {
     gatewayCode: row.gateway_code as string,
     reason: row.reason as KeptStray["reason"],
     operationKey: row.operation_key as string,
-    kind: (row.kind as Report["kind"] | null) ?? undefined,
+    kind: optional<Report["kind"]>(row.kind),
     message: about === null ? undefined : { about, status: undefined, text: row.text as string },
     times: row.times as number,
     firstAt: row.first_at as Micros,

@@ -1,7 +1,7 @@
 // Queries for statements over a period: the period's journals, an account's balance at both ends, and the entries in between or their sums.
 import type { Micros } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookValues } from "../merchants/books.ts";
+import { type Book, bookValues, inBook } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 export interface AccountOfBook {
@@ -9,8 +9,6 @@ export interface AccountOfBook {
   account: string;
   currency: string;
 }
-
-const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
 
 /** So many journals by time are looked at for the first by number: more than a book gets while the clocks of two processes are apart. */
 const NEAR = 1_000;

@@ -1,6 +1,6 @@
 // A dispute, its transitions, and its shape in the API.
 import type { DisputeReason } from "../acquirers/acquirer.ts";
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import { type DisputeStatus, isRunning } from "../payments/payment.ts";
@@ -94,7 +94,7 @@ export function disputeView(dispute: DisputeOfOrder): Record<string, unknown> {
     exponent: exponentOf(dispute.currency),
     evidence_due_at: wireTime(dispute.evidenceDueAt),
     opened_at: wireTime(dispute.openedAt),
-    resolved_at: dispute.resolvedAt === undefined ? null : wireTime(dispute.resolvedAt),
+    resolved_at: wireTimeOrNull(dispute.resolvedAt),
     outcome: isRunning(dispute.status) ? null : dispute.status,
     settlement_uuid: dispute.settlement ?? null,
   };

@@ -8,7 +8,7 @@ import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/du
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type PageFilter, selectOneWithOrder, selectPageWithOrder } from "../payments/with-order.sql.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Dispute, DisputeOfOrder, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
 
@@ -80,7 +80,7 @@ export function disputeOfRow(row: Row): Dispute {
     currency: row.currency as string,
     evidenceDueAt: row.evidence_due_at as Micros,
     openedAt: row.opened_at as Micros,
-    resolvedAt: (row.resolved_at as Micros | null) ?? undefined,
+    resolvedAt: optional<Micros>(row.resolved_at),
     settlement: row.settlement_id === null ? undefined : idOf("settlement", row.settlement_id as string),
   };
 }
@@ -108,9 +108,9 @@ const fileOfRow = (file: SubmittedFile): SubmittedFile =>
 export function evidenceTextOfRow(row: Row): EvidenceText {
   return {
     statement: row.statement as string,
-    carrier: (row.carrier as string | null) ?? undefined,
-    trackingNumber: (row.tracking_number as string | null) ?? undefined,
-    deliveredOn: (row.delivered_on as string | null) ?? undefined,
+    carrier: optional<string>(row.carrier),
+    trackingNumber: optional<string>(row.tracking_number),
+    deliveredOn: optional<string>(row.delivered_on),
   };
 }
 

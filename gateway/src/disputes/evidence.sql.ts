@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey, arraysOf, rowsOf } from "../store/table.ts";
 import type { EvidenceText } from "./dispute.ts";
@@ -185,9 +185,9 @@ export function fileOfRow(row: Row): EvidenceFile {
     state: row.state as EvidenceFile["state"],
     name: row.name as string,
     sizeBytes: row.size_bytes as number,
-    mediaType: (row.media_type as MediaType | null) ?? undefined,
-    sha256: (row.sha256 as Buffer | null) ?? undefined,
-    keptAt: (row.kept_at as Micros | null) ?? undefined,
+    mediaType: optional<MediaType>(row.media_type),
+    sha256: optional<Buffer>(row.sha256),
+    keptAt: optional<Micros>(row.kept_at),
   };
 }
 

@@ -1,8 +1,8 @@
 // The SQL that reads events, the states of their deliveries, and their attempts. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
+import { idOf, leastIdOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import { type Book, bookOfRow, bookValues, otherBook } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import type { EventType } from "./event.ts";
 
@@ -190,14 +190,14 @@ limit $5::integer`,
 export function attemptSummaryOfRow(row: Row): AttemptSummary {
   return {
     attempt: row.attempt as number,
-    url: (row.url as string | null) ?? undefined,
+    url: optional<string>(row.url),
     startedAt: row.started_at as Micros,
     durationMs: row.duration_ms as number,
     succeeded: row.succeeded as boolean,
-    status: (row.status as number | null) ?? undefined,
-    reason: (row.reason as string | null) ?? undefined,
-    address: (row.address as string | null) ?? undefined,
-    note: (row.note as string | null) ?? undefined,
+    status: optional<number>(row.status),
+    reason: optional<string>(row.reason),
+    address: optional<string>(row.address),
+    note: optional<string>(row.note),
   };
 }
 
@@ -206,9 +206,9 @@ export function attemptOfRow(row: Row): Attempt {
   return {
     ...attemptSummaryOfRow(row),
     requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
-    requestBody: (row.request_body as string | null) ?? undefined,
+    requestBody: optional<string>(row.request_body),
     responseHeaders: answered === null ? undefined : (JSON.parse(answered as string) as Record<string, string>),
-    responseBody: (row.response_body as Buffer | null) ?? undefined,
+    responseBody: optional<Buffer>(row.response_body),
   };
 }
 
@@ -242,6 +242,6 @@ where merchant_id = $1::uuid and environment = $2::environment${state === "all" 
   and event_id >= $3::uuid and ($4::uuid is null or event_id > $4::uuid)
 order by event_id
 limit $5::integer`,
-    values: [...bookValues(book), leastIdOf(since.from), after === undefined ? null : uuidOf(after), since.limit + 1],
+    values: [...bookValues(book), leastIdOf(since.from), uuidOrNull(after), since.limit + 1],
   };
 }

@@ -1,5 +1,5 @@
 // The SQL of events and deliveries: the lanes insert them, the workers of the webhooks room update them. `claim.sql.ts` claims them.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { uuidBytes } from "../ground/ids.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
@@ -82,7 +82,7 @@ set ${SAME_URL}, leased_until = $5::timestamptz, lease_token = null
 from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[]) as v(merchant_id, environment, event_id, lease_token)
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
   and d.lease_token = v.lease_token`,
-    values: [...heldArrays(held), until === undefined ? null : sqlTime(until)],
+    values: [...heldArrays(held), sqlTimeOrNull(until)],
   };
 }
 

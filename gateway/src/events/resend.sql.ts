@@ -3,6 +3,7 @@ import { sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookOfRow } from "../merchants/books.ts";
+import { optional } from "../store/database.ts";
 import { type Table, bulkUpdate } from "../store/table.ts";
 import { type Delivery, deliveryOfEach, deliveryOfRow } from "./events.sql.ts";
 import { type EventKey, eventKeyColumns, eventKeyText } from "./outbox.sql.ts";
@@ -86,7 +87,7 @@ left join lateral (
   parse: (row) => ({
     book: bookOfRow(row),
     eventId: idOf("event", row.event_id as string),
-    callbackUrl: (row.callback_url as string | null) ?? undefined,
+    callbackUrl: optional<string>(row.callback_url),
     delivery:
       row.state === null
         ? undefined
@@ -94,7 +95,7 @@ left join lateral (
             ...deliveryOfRow(row),
             leased: row.leased as boolean,
             byHand: (row.by_hand as number | null) ?? 0,
-            resendOf: (row.resend_of as HeldDelivery["resendOf"] | null) ?? undefined,
+            resendOf: optional<HeldDelivery["resendOf"]>(row.resend_of),
           },
   }),
   update: bulkUpdate<Resendable>("deliveries", eventKeyColumns, {

@@ -1,7 +1,7 @@
 // All SQL of idempotency keys.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
-import type { Statement } from "../store/database.ts";
+import { type Statement, optional } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
@@ -41,8 +41,8 @@ export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
     endpoint: row.endpoint as string,
     bodyDigest: row.body_digest as Buffer,
     firstSeenAt: row.first_seen_at as Micros,
-    status: (row.status as number | null) ?? undefined,
-    response: (row.response as string | null) ?? undefined,
+    status: optional<number>(row.status),
+    response: optional<string>(row.response),
   }),
   insert: bulkInsert<KeyRecord>("idempotency_keys", { ...keyColumns, ...valueColumns }),
   update: bulkUpdate<KeyRecord>("idempotency_keys", keyColumns, valueColumns),

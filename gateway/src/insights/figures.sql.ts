@@ -1,6 +1,6 @@
 // All SQL of figures: counts over time, and items that wait for an action. Each statement reads a bounded part of an index.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { type Book, bookValues } from "../merchants/books.ts";
+import { type Book, bookValues, inBook } from "../merchants/books.ts";
 import { ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -8,8 +8,6 @@ import type { Row, Statement } from "../store/database.ts";
 export const WAITING_MAX = 1_000;
 const DISPUTES_SHOWN = 5;
 export const BATCHES_SHOWN = 5;
-
-const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
 
 export interface CountRow extends Row {
   /** Number of the span, from 1. */

@@ -1,8 +1,8 @@
 // The SQL of verification that compares rows with rows: payments and settlement batches, with the refunds, disputes, marks and items
 // that belong to them. Each statement takes one page and gives the first wrong row; verify.sql.ts says why one snapshot is enough.
-import { type Book, bookValues } from "../merchants/books.ts";
+import { type Book, bookValues, inBook } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { inBook, paid } from "./verify.sql.ts";
+import { paid } from "./verify.sql.ts";
 
 /** Builds the statement that takes a page of keys and gives the first message of `rows`, a query that selects `id` and `wrong`. */
 export const firstOf =

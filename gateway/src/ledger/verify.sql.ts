@@ -6,7 +6,7 @@
 // left to the next run. Messages name rows as `payment <uuid>`; verify.ts turns the UUIDs into identities.
 import type { Micros } from "../ground/clock.ts";
 import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookValues } from "../merchants/books.ts";
+import { type Book, bookValues, inBook } from "../merchants/books.ts";
 import { GENUINE, ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -36,8 +36,6 @@ limit $4::integer`,
   };
 }
 
-/** SQL: `row` belongs to the book that the first two parameters name. */
-export const inBook = (row: string): string => `${row}.merchant_id = $1::uuid and ${row}.environment = $2::environment`;
 /** SQL: the statuses of a payment whose money came in. */
 export const paid = "('succeeded', 'partially_refunded', 'refunded')";
 

@@ -1,5 +1,5 @@
 // A payment link, its status, and its shape in the API.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
@@ -53,7 +53,6 @@ export function statusOf(link: Link, payment: LinkPayment | undefined, now: Micr
 }
 
 const amount = (minor: Minor | undefined): number | null => (minor === undefined ? null : wireAmount(minor));
-const time = (micros: Micros | undefined): string | null => (micros === undefined ? null : wireTime(micros));
 
 /** A link in the API. `url`: the address of the link's page. */
 export function linkView({ link, payment, now }: LinkSnapshot, url: string): Record<string, unknown> {
@@ -76,7 +75,7 @@ export function linkView({ link, payment, now }: LinkSnapshot, url: string): Rec
     return_url: link.returnUrl ?? null,
     metadata: link.metadata ?? {},
     created_at: wireTime(link.createdAt),
-    expires_at: time(link.expiresAt),
-    deactivated_at: time(link.deactivatedAt),
+    expires_at: wireTimeOrNull(link.expiresAt),
+    deactivated_at: wireTimeOrNull(link.deactivatedAt),
   };
 }

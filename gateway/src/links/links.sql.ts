@@ -5,7 +5,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { PaymentStatus } from "../payments/states.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey, rowsOf } from "../store/table.ts";
 import type { LinkName } from "./link-address.ts";
@@ -49,8 +49,6 @@ export const links: Table<LinkKey, Link> = {
   insert: bulkInsert<Link>("payment_links", { ...keyColumns, ...endColumns, ...birthColumns }),
   update: bulkUpdate<Link>("payment_links", keyColumns, endColumns),
 };
-
-const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
 function linkOfRow(row: Row): Link {
   const metadata = optional<string>(row.metadata);

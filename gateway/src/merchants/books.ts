@@ -2,6 +2,7 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
+import { optional } from "../store/database.ts";
 import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 
@@ -45,6 +46,9 @@ export function bookValues(book: Book): [merchant: string, environment: string] 
   return [uuidOf(book.merchantId), book.environment];
 }
 
+/** SQL: `row` belongs to the book that `$1` and `$2` name. */
+export const inBook = (row: string): string => `${row}.merchant_id = $1::uuid and ${row}.environment = $2::environment`;
+
 /** The columns that come first in the key of every table of a book. */
 export const bookColumns = {
   merchant_id: ["uuid", (row: { book: Book }) => uuidOf(row.book.merchantId)],
@@ -80,7 +84,7 @@ export const movableBookClocks: Table<Book, MovableClock> = {
     book: bookOfRow(row),
     offsetSeconds: Number(row.clock_offset_seconds),
     targetSeconds: row.clock_target_seconds === null ? undefined : Number(row.clock_target_seconds),
-    movedAt: (row.clock_moved_at as Micros | null) ?? undefined,
+    movedAt: optional<Micros>(row.clock_moved_at),
   }),
   update: bulkUpdate<MovableClock>("books", bookColumns, {
     clock_offset_seconds: ["bigint", (clock) => clock.offsetSeconds],

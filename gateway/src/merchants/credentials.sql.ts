@@ -1,7 +1,7 @@
 // SQL of merchants' credentials: create, change, roll, revoke and list. Requests read credentials by directory.sql.ts.
 import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Book, type Environment, bookValues } from "./books.ts";
 import type { Scope, SignatureDemand } from "./directory.ts";
 
@@ -135,19 +135,18 @@ limit $3::integer`,
 }
 
 export function credentialOfRow(row: Row): Credential {
-  const timeOf = (column: string): Micros | undefined => (row[column] as Micros | null) ?? undefined;
-  const usedAt = timeOf("used_at");
+  const usedAt = optional<Micros>(row.used_at);
   return {
     clientId: row.client_id as string,
     environment: row.environment as Environment,
-    name: (row.name as string | null) ?? undefined,
+    name: optional<string>(row.name),
     scopes: row.scopes as Scope[],
     signature: row.signature as SignatureDemand,
     allowedAddresses: row.allowed_addresses as string[],
     createdAt: row.created_at as Micros,
-    expiresAt: timeOf("expires_at"),
-    revokedAt: timeOf("revoked_at"),
-    replacedBy: (row.replaced_by as string | null) ?? undefined,
+    expiresAt: optional<Micros>(row.expires_at),
+    revokedAt: optional<Micros>(row.revoked_at),
+    replacedBy: optional<string>(row.replaced_by),
     lastUse: usedAt === undefined ? undefined : { at: usedAt, address: row.address as string },
   };
 }

@@ -3,7 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Language } from "../ground/languages.ts";
 import type { Picture } from "../ground/pictures.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 
 export interface Logo extends Picture {
   /** SHA-256 of the picture's bytes, in hex; part of the logo's address. */
@@ -41,9 +41,9 @@ where m.merchant_id = $1::uuid`,
 export function profileOfRow(row: Row): Profile {
   return {
     name: row.name as string,
-    language: (row.language as Language | null) ?? undefined,
-    timeZone: (row.time_zone as string | null) ?? undefined,
-    colour: (row.colour as string | null) ?? undefined,
+    language: optional<Language>(row.language),
+    timeZone: optional<string>(row.time_zone),
+    colour: optional<string>(row.colour),
     logo:
       row.logo_digest === null
         ? undefined

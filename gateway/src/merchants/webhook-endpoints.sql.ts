@@ -1,6 +1,6 @@
 // SQL of webhook addresses and their signing secrets: registration, rotation, and observations about the previous secret.
 import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Book, bookArrays, bookValues } from "./books.ts";
 
 export interface WebhookRegistration {
@@ -75,14 +75,13 @@ where merchant_id = $1::uuid and environment = $2::environment`,
 }
 
 export function registrationOfRow(row: Row): WebhookRegistration {
-  const timeOf = (column: string): Micros | undefined => (row[column] as Micros | null) ?? undefined;
   return {
-    url: (row.url as string | null) ?? undefined,
-    rotatedAt: timeOf("rotated_at"),
-    previousUntil: timeOf("previous_until"),
-    previousCarriedAt: timeOf("previous_carried_at"),
-    previousNeededAt: timeOf("previous_needed_at"),
-    previousNotNeededAt: timeOf("previous_not_needed_at"),
+    url: optional<string>(row.url),
+    rotatedAt: optional<Micros>(row.rotated_at),
+    previousUntil: optional<Micros>(row.previous_until),
+    previousCarriedAt: optional<Micros>(row.previous_carried_at),
+    previousNeededAt: optional<Micros>(row.previous_needed_at),
+    previousNotNeededAt: optional<Micros>(row.previous_not_needed_at),
   };
 }
 

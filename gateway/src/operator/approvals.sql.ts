@@ -3,7 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { bulkInsert } from "../store/table.ts";
 import {
   APPROVAL_HOURS,
@@ -361,11 +361,11 @@ export function approvalOfRow(row: Row): Approval {
       path: row.path as string,
       body,
       digest: row.body_digest as Buffer,
-      key: (row.request_key as string | null) ?? undefined,
+      key: optional<string>(row.request_key),
     },
     summary: row.summary as string,
     book: row.merchant_id === null ? undefined : bookOfRow(row),
-    merchantName: (row.merchant_name as string | null) ?? undefined,
+    merchantName: optional<string>(row.merchant_name),
     paymentReference: row.payment_id === null ? undefined : idOf("payment", row.payment_id as string),
     amount:
       row.amount_minor === null
@@ -381,7 +381,7 @@ export function approvalOfRow(row: Row): Approval {
         : {
             by: identity("decided"),
             at: row.decided_at as Micros,
-            note: (row.note as string | null) ?? undefined,
+            note: optional<string>(row.note),
           },
     runId: row.run_id === null ? undefined : idOf("request", row.run_id as string),
     attempts: row.attempts as number,

@@ -3,7 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { ReplayProgress } from "../ledger/verify.ts";
 import { type Book, bookOfRow, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 
 /** The newest replays of a book, which are kept. */
 export const VERIFICATIONS_KEPT = 20;
@@ -160,15 +160,15 @@ export function verificationOfRow(row: Row): Verification {
     status: isGone ? "interrupted" : (row.status as VerificationStatus),
     startedBy: row.started_by as string,
     startedAt: row.started_at as Micros,
-    endedAt: isGone ? seenAt : ((row.ended_at as Micros | null) ?? undefined),
-    stoppedBy: (row.stopped_by as string | null) ?? undefined,
+    endedAt: isGone ? seenAt : optional<Micros>(row.ended_at),
+    stoppedBy: optional<string>(row.stopped_by),
     journals: row.journals as bigint,
     journalsInAll: row.journals_in_all as bigint,
     journalsMs: Number(row.journals_ms),
     checks: row.checks as number,
     checksInAll: row.checks_in_all as number,
     rows: row.rows_held as bigint,
-    wrong: (row.wrong as string | null) ?? undefined,
+    wrong: optional<string>(row.wrong),
     head: (row.head_hash as Buffer | null)?.toString("hex"),
   };
 }

@@ -5,7 +5,7 @@ import { uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
 import { refundOfOrderRow } from "../refunds/refunds.sql.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 
 export interface AnyRefund {
   refund: RefundOfOrder;
@@ -79,7 +79,7 @@ export function anyRefundOfRow(row: Row): AnyRefund {
             attempt: row.attempt as number,
             round: row.round as number,
             inquiries: row.inquiries as number,
-            dueAt: (row.due_at as Micros | null) ?? undefined,
+            dueAt: optional<Micros>(row.due_at),
           },
   };
 }

@@ -1,7 +1,7 @@
 // All SQL of rejected calls. A row counts the calls of one reason, token and address. Rows are deleted after a month, which a trigger enforces.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { bulkInsert } from "../store/table.ts";
 
@@ -65,8 +65,8 @@ export function refusalOfRow(row: Row): Refusal {
     firstAt: row.first_at as Micros,
     lastAt: row.last_at as Micros,
     reason: row.reason as RefusalReason,
-    actor: (row.actor as string | null) ?? undefined,
-    address: (row.address as string | null) ?? undefined,
+    actor: optional<string>(row.actor),
+    address: optional<string>(row.address),
     count: row.count as number,
   };
 }

@@ -10,7 +10,7 @@ import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { binaryArray } from "../store/arrays.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { DisputeStatus, LinkMark, Payment, PaymentSummary, StoredPayer } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
@@ -113,8 +113,6 @@ export const takenReferenceIds: Table<ReferenceId, TakenReferenceId> = {
     reference: idOf("payment", row.payment_id as string),
   }),
 };
-
-const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
 const parsed = <T>(value: unknown): T | undefined => (value === null ? undefined : (JSON.parse(value as string) as T));
 

@@ -2,7 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 
 /** An HTTP call that changes something. */
 export interface AuditedCall {
@@ -98,10 +98,10 @@ export function merchantAuditOfRow(row: Row): MerchantAuditEntry {
       row.person_id === null
         ? undefined
         : { personId: idOf("person", row.person_id as string), name: (row.name as string | null) ?? "" },
-    environment: (row.environment as Environment | null) ?? undefined,
-    path: (row.path as string | null) ?? undefined,
-    status: (row.status as number | null) ?? undefined,
-    address: (row.address as string | null) ?? undefined,
+    environment: optional<Environment>(row.environment),
+    path: optional<string>(row.path),
+    status: optional<number>(row.status),
+    address: optional<string>(row.address),
     details: row.details === null ? undefined : (JSON.parse(row.details as string) as unknown),
   };
 }

@@ -1,7 +1,7 @@
 // All SQL of invitations: single-use links to join a merchant.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type MemberRole, extentOf, memberRoles } from "./roles.ts";
 
 /** Highest number of members and open invitations of one merchant together. */
@@ -105,7 +105,7 @@ export function invitationOfRow(row: Row): Invitation {
     merchantId: idOf("merchant", row.merchant_id as string),
     invitationId: idOf("invitation", row.invitation_id as string),
     role: row.role as MemberRole,
-    email: (row.email as string | null) ?? undefined,
+    email: optional<string>(row.email),
     expiresAt: row.expires_at as Micros,
   };
 }

@@ -1,7 +1,7 @@
 // All SQL of persons who are operators, and of invitations to become one.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import type { InvitationLock } from "./invitations.sql.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 import type { Member } from "./people.sql.ts";
@@ -161,7 +161,7 @@ export function operatorInvitationOfRow(row: Row): OperatorInvitation {
   return {
     invitationId: idOf("invitation", row.invitation_id as string),
     role: row.role as OperatorRole,
-    email: (row.email as string | null) ?? undefined,
+    email: optional<string>(row.email),
     by: row.invited_by as string,
     expiresAt: row.expires_at as Micros,
   };

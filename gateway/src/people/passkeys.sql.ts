@@ -1,7 +1,7 @@
 // All SQL of passkeys and of the challenges that devices sign.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 
 export const PASSKEYS_MAX = 10;
 /** Highest number of open challenges, over all processes. */
@@ -127,6 +127,6 @@ export function passkeyOfRow(row: Row): Passkey {
     backedUp: row.backed_up as boolean,
     name: row.name as string,
     createdAt: row.created_at as Micros,
-    usedAt: (row.used_at as Micros | null) ?? undefined,
+    usedAt: optional<Micros>(row.used_at),
   };
 }

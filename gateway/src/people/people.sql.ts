@@ -2,7 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Language } from "../ground/languages.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import type { MemberRole } from "./roles.ts";
 
 export interface Person {
@@ -75,13 +75,13 @@ export function personOfRow(row: Row): Person {
     personId: idOf("person", row.person_id as string),
     email: row.email as string,
     name: row.name as string,
-    passwordHash: (row.password_hash as string | null) ?? undefined,
-    totpSealed: (row.totp_sealed as Buffer | null) ?? undefined,
+    passwordHash: optional<string>(row.password_hash),
+    totpSealed: optional<Buffer>(row.totp_sealed),
     hasAuthenticator: row.totp_confirmed_at !== null,
     totpUsedStep: row.totp_used_step === null ? undefined : Number(row.totp_used_step),
     passkeys: row.passkeys as number,
-    language: (row.language as Language | null) ?? undefined,
-    timeZone: (row.time_zone as string | null) ?? undefined,
+    language: optional<Language>(row.language),
+    timeZone: optional<string>(row.time_zone),
     closed: row.closed_at !== null,
   };
 }
@@ -174,8 +174,8 @@ export function membershipOfRow(row: Row): Membership {
     merchantId: idOf("merchant", row.merchant_id as string),
     merchantName: row.name as string,
     role: row.role as MemberRole,
-    language: (row.language as Language | null) ?? undefined,
-    timeZone: (row.time_zone as string | null) ?? undefined,
+    language: optional<Language>(row.language),
+    timeZone: optional<string>(row.time_zone),
   };
 }
 

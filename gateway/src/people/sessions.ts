@@ -5,7 +5,7 @@ import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
-import type { Query } from "../store/database.ts";
+import { type Query, optional } from "../store/database.ts";
 import { lockedInSession, lockedPerson, signedOut } from "./locked-person.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
@@ -117,7 +117,7 @@ export class Sessions {
     if (!row) return undefined;
     const session = sessionOfRow({ ...row, created_at: row.begun_at });
     if (now - session.seenAt >= TOUCH_EVERY) await this.parts.database.query(touchSession(sha256(token), now));
-    return { session, person: personOfRow(row), role: (row.role as MemberRole | null) ?? undefined };
+    return { session, person: personOfRow(row), role: optional<MemberRole>(row.role) };
   }
 
   /**

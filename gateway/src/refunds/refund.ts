@@ -1,5 +1,5 @@
 // A refund, and its shape in the API.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 
@@ -36,7 +36,7 @@ export function refundView(refund: RefundOfOrder): Record<string, unknown> {
     exponent: exponentOf(refund.currency),
     environment: refund.book.environment,
     created_at: wireTime(refund.createdAt),
-    completed_at: refund.completedAt === undefined ? null : wireTime(refund.completedAt),
+    completed_at: wireTimeOrNull(refund.completedAt),
     settlement_uuid: refund.settlement ?? null,
   };
 }

@@ -5,7 +5,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import { type PageFilter, selectOneWithOrder, selectPageWithOrder } from "../payments/with-order.sql.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Refund, RefundOfOrder } from "./refund.ts";
 
@@ -48,9 +48,9 @@ export function refundOfRow(row: Row): Refund {
     status: row.status as Refund["status"],
     amountMinor: row.amount_minor as Minor,
     currency: row.currency as string,
-    reason: (row.reason as string | null) ?? undefined,
+    reason: optional<string>(row.reason),
     createdAt: row.created_at as Micros,
-    completedAt: (row.completed_at as Micros | null) ?? undefined,
+    completedAt: optional<Micros>(row.completed_at),
     settlement: row.settlement_id === null ? undefined : idOf("settlement", row.settlement_id as string),
   };
 }

@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { idOf, leastIdOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import { type Book, bookValues } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import type { KeptBody, Omission, RequestRecord } from "./request-record.ts";
 
 type Bodies = "requestDigest" | "request" | "response";
@@ -215,7 +215,7 @@ export function requestOfRow(row: Row): LoggedRequest {
 export function wholeRequestOfRow(row: Row): WholeRequest {
   return {
     ...requestOfRow(row),
-    requestDigest: (row.request_digest as Buffer | null) ?? undefined,
+    requestDigest: optional<Buffer>(row.request_digest),
     request: bodyOfRow(row, "request"),
     response: bodyOfRow(row, "response"),
   };
@@ -234,7 +234,7 @@ export function keyStateOfRow(row: Row): KeyState | undefined {
   return {
     endpoint: row.endpoint as string,
     firstSeenAt: row.first_seen_at as Micros,
-    status: (row.key_status as number | null) ?? undefined,
+    status: optional<number>(row.key_status),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import type { FeeRule, Minor } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { bulkInsert } from "../store/table.ts";
 
 export interface AcquirerCost {
@@ -35,8 +35,8 @@ export function costOfRow(row: Row): AcquirerCost {
     rule: {
       basisPoints: row.basis_points as number,
       flatMinor: row.flat_minor as Minor,
-      minimumMinor: (row.minimum_minor as Minor | null) ?? undefined,
-      maximumMinor: (row.maximum_minor as Minor | null) ?? undefined,
+      minimumMinor: optional<Minor>(row.minimum_minor),
+      maximumMinor: optional<Minor>(row.maximum_minor),
     },
     setAt: row.set_at as Micros,
     setBy: row.set_by as string,

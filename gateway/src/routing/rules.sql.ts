@@ -1,6 +1,6 @@
 // All SQL of rule set versions.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type RoutingRule, routingRulesSchema } from "./routing.ts";
 
 export interface RuleSetSummary {
@@ -38,8 +38,6 @@ const lastActivation = `left join lateral (
   order by a.activation desc
   limit 1
 ) a on true`;
-
-const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
 export function ruleSetOfRow(row: Row): RuleSet {
   const rules = routingRulesSchema.parse(JSON.parse(row.rules as string));

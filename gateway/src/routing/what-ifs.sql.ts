@@ -1,6 +1,6 @@
 // All SQL of what-ifs: past payments, read book by book in slices of time, newest first.
 import { wireTime } from "../ground/clock.ts";
-import { idOf, momentOf, uuidOf } from "../ground/ids.ts";
+import { idOf, momentOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -30,7 +30,7 @@ where b.environment = $1::environment and ($2::uuid is null or b.merchant_id = $
 
 const sliceValues = ({ environment, merchantId, from, before }: Slice): unknown[] => [
   environment,
-  merchantId === undefined ? null : uuidOf(merchantId),
+  uuidOrNull(merchantId),
   from,
   before ?? null,
 ];

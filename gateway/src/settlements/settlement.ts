@@ -1,5 +1,5 @@
 // A settlement batch, the selection of its items, and its shapes in the API and the statement.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { csvLine } from "../ground/csv.ts";
 import { type Minor, decimal, exponentOf, wireAmount, MINOR_MAX } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -60,7 +60,7 @@ export function settlementView(settlement: Settlement): Record<string, unknown> 
     refund_minor: wireAmount(settlement.refundMinor),
     net_minor: wireAmount(settlement.netMinor),
     payment_count: settlement.paymentCount,
-    paid_at: settlement.paidAt === undefined ? null : wireTime(settlement.paidAt),
+    paid_at: wireTimeOrNull(settlement.paidAt),
     bank_reference: settlement.bankReference ?? null,
   };
 }

@@ -1,6 +1,6 @@
 // All SQL of settlements: schedules' clocks, batches, unsettled items, and items' marks of their batch.
-import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Micros, parseSqlTime, sqlTimeOrNull } from "../ground/clock.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import {
   type Book,
@@ -13,7 +13,7 @@ import {
 } from "../merchants/books.ts";
 import { selectInEither } from "../merchants/books.sql.ts";
 import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
 
@@ -35,7 +35,7 @@ export const settlementClocks: Table<Book, SettlementClock> = {
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("lock settlement clocks", "settlement_clocks", bookKeyColumns),
-  parse: (row) => ({ book: bookOfRow(row), nextRunAt: (row.next_run_at as Micros | null) ?? undefined }),
+  parse: (row) => ({ book: bookOfRow(row), nextRunAt: optional<Micros>(row.next_run_at) }),
   update: bulkUpdate<SettlementClock>("settlement_clocks", bookColumns, clockColumns),
 };
 
@@ -171,7 +171,7 @@ export function unsettledOfRow(row: Row): UnsettledItems {
     paymentReference: idOf("payment", payment),
     amountMinor: BigInt(amount),
     feeMinor: BigInt(fee),
-    occurredAt: parseTime(at),
+    occurredAt: parseSqlTime(at),
   }));
   return { book: bookOfRow(row), items: Map.groupBy(items, ({ currency }) => currency) };
 }
@@ -267,9 +267,9 @@ export function settlementOfRow(row: Row): Settlement {
     createdAt: row.created_at as Micros,
     payDueAt: row.pay_due_at as Micros,
     payoutDate: row.payout_date as string,
-    paidAt: (row.paid_at as Micros | null) ?? undefined,
-    bankReference: (row.bank_reference as string | null) ?? undefined,
-    returnedAt: (row.returned_at as Micros | null) ?? undefined,
+    paidAt: optional<Micros>(row.paid_at),
+    bankReference: optional<string>(row.bank_reference),
+    returnedAt: optional<Micros>(row.returned_at),
   };
 }
 
@@ -300,9 +300,9 @@ export function statementLineOfRow(row: Row): StatementLine {
     occurredAt: row.occurred_at as Micros,
     referenceId: row.reference_id as string,
     method: row.payment_method as string,
-    gatewayCode: (row.gateway_code as string | null) ?? undefined,
+    gatewayCode: optional<string>(row.gateway_code),
     createdAt: row.created_at as Micros,
-    paidAt: (row.paid_at as Micros | null) ?? undefined,
+    paidAt: optional<Micros>(row.paid_at),
   };
 }
 
@@ -336,9 +336,9 @@ limit $8::integer`,
       ...bookValues(book),
       filter.status,
       filter.currency,
-      endFrom === undefined ? null : sqlTime(endFrom),
-      endBefore === undefined ? null : sqlTime(endBefore),
-      after === undefined ? null : uuidOf(after),
+      sqlTimeOrNull(endFrom),
+      sqlTimeOrNull(endBefore),
+      uuidOrNull(after),
       filter.limit + 1,
     ],
   };

@@ -1,7 +1,7 @@
 // All SQL of incidents. A few columns of an incident change; its updates and corrections are only ever added.
 import { type Micros, parseSqlTime, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Row, Statement } from "../store/database.ts";
+import { type Row, type Statement, optional } from "../store/database.ts";
 import { type Component, isComponent } from "./components.ts";
 import { type Incident, type IncidentStatus, type IncidentUpdate, OPEN_MAX, UPDATES_MAX } from "./incident.ts";
 import type { Impact } from "./states.ts";
@@ -178,8 +178,8 @@ export function incidentOfRow(row: Row): Incident {
     impact: row.impact as Impact,
     components: (row.components as string[]).filter(isComponent),
     startsAt: row.starts_at as Micros,
-    endsAt: (row.ends_at as Micros | null) ?? undefined,
-    resolvedAt: (row.resolved_at as Micros | null) ?? undefined,
+    endsAt: optional<Micros>(row.ends_at),
+    resolvedAt: optional<Micros>(row.resolved_at),
     createdAt: row.created_at as Micros,
     createdBy: row.created_by as string,
     updates: updates.map((one): IncidentUpdate => ({

@@ -16,6 +16,9 @@ export type Row = Record<string, unknown>;
 /** Runs one statement and gives its rows. */
 export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
+/** The value of a column that may be null, with undefined for null. */
+export const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
+
 const parsers: Record<number, (text: string) => unknown> = {
   20: BigInt, // int8
   1184: parseSqlTime, // timestamptz, with its microseconds

@@ -27,7 +27,7 @@ import { refundableOf } from "../refunds/refunds.ts";
 import { settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Customer } from "../risk/risk.ts";
-import type { Database, Row } from "../store/database.ts";
+import { type Database, type Row, optional } from "../store/database.ts";
 import { eventView } from "../webhooks/events.schema.ts";
 import { journalView } from "./journals.schema.ts";
 import type { Step, StepKind, Story } from "./story.schema.ts";
@@ -157,7 +157,7 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
   const refunds = refundRows.map((row) => ({ ...refundOfRow(row), referenceId }));
   const disputes = disputeRows.map((row) => ({
     dispute: { ...disputeOfRow(row), referenceId },
-    answeredAt: (row.submitted_at as Micros | null) ?? undefined,
+    answeredAt: optional<Micros>(row.submitted_at),
   }));
   const subjects = [reference, ...refunds.map(({ uuid }) => uuid), ...disputes.map(({ dispute }) => dispute.uuid)];
   const [events = [], changes = []] = await database.pipeline([
