@@ -1,6 +1,6 @@
 // The SQL that deletes history: it finds books with old events, deletes those that may go, and notes the events that are retained.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { leastIdOf } from "../ground/ids.ts";
+import { LEAST_UUID, leastIdOf } from "../ground/ids.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
@@ -29,7 +29,7 @@ left join lateral (
   select e.created_at
   from events e
   where e.merchant_id = b.merchant_id and e.environment = b.environment
-    and e.event_id > coalesce(h.swept_to, '00000000-0000-0000-0000-000000000000')
+    and e.event_id > coalesce(h.swept_to, '${LEAST_UUID}')
   order by e.event_id
   limit 1
 ) e on true

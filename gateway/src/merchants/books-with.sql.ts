@@ -1,4 +1,5 @@
 // Books that have rows of a kind, found without looking at the others: an installation has far more books than books with something to do.
+import { LEAST_UUID } from "../ground/ids.ts";
 
 /** Parameters that name the one book to look at; null for all. */
 interface OneBook {
@@ -19,7 +20,7 @@ export function booksWith(table: string, condition: string, one?: OneBook): stri
   const first =
     one &&
     ` and (t.merchant_id, t.environment) >= (
-        coalesce(${one.merchant}, '00000000-0000-0000-0000-000000000000'), coalesce(${one.environment}, 'sandbox')
+        coalesce(${one.merchant}, '${LEAST_UUID}'), coalesce(${one.environment}, 'sandbox')
       )`;
   const further = ` and (t.merchant_id, t.environment) > (s.merchant_id, s.environment)${one ? ` and ${one.merchant} is null` : ""}`;
   return `(

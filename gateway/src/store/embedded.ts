@@ -7,6 +7,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { stopwatchMs } from "../ground/clock.ts";
 import { ConfigError } from "../ground/config.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type User, ownFolder, ownPrivateFolder, writePrivateFile } from "../ground/private-folders.ts";
@@ -191,7 +192,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
 async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: number): Promise<boolean> {
   const maintenanceUrl = (port: number): string => urlOf("postgres", passwords.owner, port, "postgres");
   let lastWords = "";
-  for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
+  for (const end = stopwatchMs() + START_SECONDS * 1000; stopwatchMs() < end;) {
     const port = runningServer(place)?.port;
     if (port === undefined) {
       const chosen = wantedPort ?? (await freePort());
@@ -239,7 +240,7 @@ async function boot(place: Place, port: number, url: string): Promise<string> {
   });
   closeSync(log);
   server.unref();
-  for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
+  for (const end = stopwatchMs() + START_SECONDS * 1000; stopwatchMs() < end;) {
     if (server.exitCode !== null || server.signalCode !== null) return readFileSync(logFile, "utf8").slice(-500);
     if (await answers(url)) return "";
     await pause(50);
@@ -272,7 +273,7 @@ async function shutDown(place: Place): Promise<void> {
   const running = runningServer(place);
   if (!running) return;
   process.kill(running.pid, "SIGINT"); // fast shutdown: sessions end, a checkpoint is written
-  for (const end = performance.now() + STOP_SECONDS * 1000; performance.now() < end;) {
+  for (const end = stopwatchMs() + STOP_SECONDS * 1000; stopwatchMs() < end;) {
     if (!isPostgres(running.pid)) return;
     await pause(20);
   }
