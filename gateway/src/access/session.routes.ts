@@ -1,12 +1,15 @@
-// Endpoints for signing in and out, proving one's identity again, and listing and ending one's sessions.
+// Endpoints for signing in and out, accepting an invitation, proving one's identity again, and listing and ending one's sessions.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
+import type { LetIn, NewPerson } from "../people/newcomers.ts";
 import type { People } from "../people/people.ts";
 import type { Needs } from "../people/proofs.ts";
+import type { Origin } from "../people/sessions.ts";
 import { type GuestCall, type AccessEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
+import { acceptSchema } from "./invitations.schema.ts";
 import type { SessionViews } from "./session-view.ts";
 import {
   linkSchema,
@@ -32,6 +35,33 @@ export async function begun(views: SessionViews, call: GuestCall, proved: { toke
   if ("needs" in proved) return reply(200, proved);
   call.setSession(proved.token);
   return reply(200, await views.ofToken(proved.token));
+}
+
+/** The endpoint that accepts an invitation by `accept` and signs the person in. */
+export function acceptEndpoint(
+  { people, views, root }: SessionEndpointParts,
+  words: { operationId: string; summary: string; success: string },
+  accept: (token: string, given: NewPerson, origin: Origin) => Promise<LetIn | Needs>,
+): AccessEndpoint {
+  return guestEndpoint({
+    method: "POST",
+    path: `${root}/invitations/accept`,
+    operationId: words.operationId,
+    summary: words.summary,
+    description:
+      "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
+    tag,
+    body: acceptSchema,
+    success: { description: words.success, schema: signedInSchema },
+    errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
+    async handle(call) {
+      const { token, ...given } = call.body;
+      const accepted = await accept(token, given, call.origin);
+      if ("needs" in accepted) return reply(200, accepted);
+      const { personId, stands } = accepted;
+      return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });
+    },
+  });
 }
 
 export function sessionEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {

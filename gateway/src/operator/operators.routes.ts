@@ -1,8 +1,7 @@
 // Endpoints under /ops/v1/operators: people who are operators, their roles and invitations; and accepting an invitation.
 import { type AccessEndpoint, guestEndpoint } from "../access/endpoint.ts";
-import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
-import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
-import { signedInSchema } from "../access/session.schema.ts";
+import { invitationTokenSchema } from "../access/invitations.schema.ts";
+import { type SessionEndpointParts, acceptEndpoint } from "../access/session.routes.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -147,13 +146,8 @@ function refuseEnding({ expiresAt }: Operator): void {
 }
 
 /** Endpoints for the holder of an invitation link, who is not signed in. */
-export function operatorInvitationAccess({
-  people,
-  views,
-  root,
-  serviceName,
-}: SessionEndpointParts & { serviceName: string }): AccessEndpoint[] {
-  const session = "Session";
+export function operatorInvitationAccess(parts: SessionEndpointParts & { serviceName: string }): AccessEndpoint[] {
+  const { people, root, serviceName } = parts;
   return [
     guestEndpoint({
       method: "POST",
@@ -161,7 +155,7 @@ export function operatorInvitationAccess({
       path: `${root}/invitations/look`,
       operationId: "lookAtOperatorInvitation",
       summary: "Read what an invitation is for",
-      tag: session,
+      tag: "Session",
       body: invitationTokenSchema,
       success: { description: "What it is for.", schema: seenOperatorInvitationSchema },
       errors: ["OBJECT_NOT_FOUND"],
@@ -172,25 +166,15 @@ export function operatorInvitationAccess({
         return reply(200, { service_name: serviceName, role, email, expires_at });
       },
     }),
-    guestEndpoint({
-      method: "POST",
-      path: `${root}/invitations/accept`,
-      operationId: "acceptOperatorInvitation",
-      summary: "Become an operator",
-      description:
-        "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
-      tag: session,
-      body: acceptSchema,
-      success: { description: "Signed in, or a code is needed.", schema: signedInSchema },
-      errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
-      async handle(call) {
-        const { token, ...given } = call.body;
-        const accepted = await people.operators.accept(token, given, call.origin);
-        if ("needs" in accepted) return reply(200, accepted);
-        const { personId, stands } = accepted;
-        return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });
+    acceptEndpoint(
+      parts,
+      {
+        operationId: "acceptOperatorInvitation",
+        summary: "Become an operator",
+        success: "Signed in, or a code is needed.",
       },
-    }),
+      (token, given, origin) => people.operators.accept(token, given, origin),
+    ),
   ];
 }
 

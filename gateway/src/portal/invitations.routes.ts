@@ -1,8 +1,7 @@
 // Endpoints to accept an invitation: reading the invitation of a link, and joining the merchant.
 import { guestEndpoint } from "../access/endpoint.ts";
-import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
-import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
-import { signedInSchema } from "../access/session.schema.ts";
+import { invitationTokenSchema } from "../access/invitations.schema.ts";
+import { type SessionEndpointParts, acceptEndpoint } from "../access/session.routes.ts";
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { noInvitation } from "../people/newcomers.ts";
@@ -10,22 +9,16 @@ import type { PortalEndpoint } from "./endpoint.ts";
 import { invitationView } from "./team.routes.ts";
 import { seenInvitationSchema } from "./team.schema.ts";
 
-const path = "/portal/v1/invitations";
-const tag = "Session";
-
-export function invitationEndpoints({
-  people,
-  views,
-  directory,
-}: SessionEndpointParts & { directory: Directory }): PortalEndpoint[] {
+export function invitationEndpoints(parts: SessionEndpointParts & { directory: Directory }): PortalEndpoint[] {
+  const { people, root, directory } = parts;
   return [
     guestEndpoint({
       method: "POST",
       changesNothing: true,
-      path: `${path}/look`,
+      path: `${root}/invitations/look`,
       operationId: "lookAtInvitation",
       summary: "Read what an invitation is for",
-      tag,
+      tag: "Session",
       body: invitationTokenSchema,
       success: { description: "Whose it is.", schema: seenInvitationSchema },
       errors: ["OBJECT_NOT_FOUND"],
@@ -37,24 +30,14 @@ export function invitationEndpoints({
         return reply(200, { merchant_name: merchant.name, role, email, expires_at });
       },
     }),
-    guestEndpoint({
-      method: "POST",
-      path: `${path}/accept`,
-      operationId: "acceptInvitation",
-      summary: "Join the merchant that the invitation is for",
-      description:
-        "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
-      tag,
-      body: acceptSchema,
-      success: { description: "Joined and signed in, or a code is needed.", schema: signedInSchema },
-      errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
-      async handle(call) {
-        const { token, ...given } = call.body;
-        const accepted = await people.invitations.accept(token, given, call.origin);
-        if ("needs" in accepted) return reply(200, accepted);
-        const { personId, stands } = accepted;
-        return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });
+    acceptEndpoint(
+      parts,
+      {
+        operationId: "acceptInvitation",
+        summary: "Join the merchant that the invitation is for",
+        success: "Joined and signed in, or a code is needed.",
       },
-    }),
+      (token, given, origin) => people.invitations.accept(token, given, origin),
+    ),
   ];
 }
