@@ -1,7 +1,8 @@
 // The SQL of verification that compares events with the rows whose money they tell of: each row has exactly one event of each type that its
 // state asks for, and no event tells of money that did not move, or of another amount. verify.sql.ts says why one snapshot is enough.
+import { inBook } from "../merchants/books.ts";
 import { firstOf } from "./verify-rows.sql.ts";
-import { type PagedTable, inBook, keys, paid } from "./verify.sql.ts";
+import { type PagedTable, keys, paid } from "./verify.sql.ts";
 
 interface Told {
   type: string;
