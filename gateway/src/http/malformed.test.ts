@@ -52,13 +52,14 @@ const request = (line: string, headers: Record<string, string>, body = ""): stri
   `${[`${line} HTTP/1.1`, "Host: x", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join("\r\n")}\r\n\r\n${body}`;
 const read = (headers: Record<string, string> = {}): string =>
   request("GET /v1/balances", { ...client.headers(""), ...headers });
-const create = (): string => {
+const create = (coding?: string): string => {
   const body = JSON.stringify(paymentBody());
+  const framing = coding === undefined ? { "content-length": String(body.length) } : { "transfer-encoding": coding };
   const json = { "content-type": "application/json", "idempotency-key": `key-${body}`.slice(0, 200) };
   return request(
     "POST /v1/payments",
-    { ...client.headers(body), ...json, "content-length": String(body.length) },
-    body,
+    { ...client.headers(body), ...json, ...framing },
+    coding === undefined ? body : `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   );
 };
 const garbage = "hello\r\n\r\n";
@@ -85,9 +86,21 @@ test.each<[string, () => string[], string[]]>([
   },
 );
 
-test("a request with two Host lines is refused, whether they agree or not", async () => {
-  for (const second of ["x", "evil.example"])
-    expect(answersIn(await converse(read({ host: second, connection: "close" })))).toEqual([refusal]);
+test.each([
+  ["a second Host line that agrees", () => read({ host: "x" })],
+  ["a second Host line that differs", () => read({ host: "evil.example" })],
+  ["a coding before chunked", () => create("gzip, chunked")],
+  ["a coding before chunked on a line of its own", () => create("gzip\r\nTransfer-Encoding: chunked")],
+  ["an empty coding before chunked", () => create(", chunked")],
+  ["a quoted coding before chunked", () => create('"x", chunked')],
+  ["chunked in HTTP/1.0", () => create("chunked").replace("HTTP/1.1", "HTTP/1.0")],
+])("%s is refused, the connection is closed, and nothing behind it is executed", async (_name, ambiguous) => {
+  const count = async (): Promise<unknown> =>
+    (await service.app.database.query({ text: "select count(*)::integer from payments" }))[0]?.count;
+  const before = await count();
+  expect(answersIn(await converse(ambiguous() + create()))).toEqual([refusal]);
+  expect(answersIn(await converse(create("Chunked") + read({ connection: "close" })))).toEqual(["201", "200"]);
+  expect(await count()).toBe(Number(before) + 1);
 });
 
 test("a request of which the rest never comes is ended, and not kept for ever", async () => {

@@ -1,5 +1,5 @@
 // Answers bytes that are not HTTP. They never reach a route, so the answer is written to the socket directly, after the answers before it.
-import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -32,6 +32,17 @@ export class Malformed {
     server.prependListener("request", (request, response) => this.latest.set(request.socket, response));
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND")));
+  }
+
+  /**
+   * True for a request that a proxy may have understood in another way (RFC 9112, sections 3.2 and 6.1), and for all behind it on its connection: no Host
+   * in HTTP/1.1 or two lines of it, which were joined; a transfer coding in HTTP/1.0, or another one than `chunked`.
+   */
+  isAmbiguous({ headers, httpVersion, socket }: IncomingMessage): boolean {
+    const { host, "transfer-encoding": coding } = headers;
+    const isCoded = coding !== undefined && (httpVersion !== "1.1" || coding.toLowerCase() !== "chunked");
+    if (isCoded || (host?.includes(",") ?? httpVersion === "1.1")) this.refused.add(socket);
+    return this.refused.has(socket);
   }
 
   /** Handles an error of Node's HTTP parser. Each connection is refused once; later bytes are ignored. */

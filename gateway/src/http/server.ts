@@ -62,6 +62,7 @@ declare module "fastify" {
 
 const HEALTH = "/v1/health";
 const UNREAD_MS = 60_000;
+const AMBIGUOUS = "Send one Host line, and a body with Content-Length or in HTTP/1.1 with Transfer-Encoding: chunked.";
 
 export interface ServerParts extends MalformedParts {
   load: LoadShedding;
@@ -123,7 +124,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     load.prove(this.request.raw);
     this.rate ??= unauthenticated.rate(this.request.ip);
   });
-  addHooks(server, parts, paths);
+  addHooks(server, parts, paths, malformed);
   ignoreCut(server.server);
   malformed.watch(server.server);
   watchConnections(server.server);
@@ -135,7 +136,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
 }
 
 /** What happens to every request and every answer: request id, load shedding, rate headers, span, log line and metric. */
-function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths): void {
+function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths, malformed: Malformed): void {
   const { unauthenticated, load } = parts;
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
@@ -155,9 +156,10 @@ function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths
     });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
-    // No Host in HTTP/1.1, or two lines of it, which were joined (RFC 9112, section 3.2): a proxy may have gone by another.
-    const { headers, raw } = request;
-    if (headers.host?.includes(",") ?? raw.httpVersion === "1.1") throw new Fault("MALFORMED_REQUEST");
+    if (malformed.isAmbiguous(request.raw)) {
+      reply.header("connection", "close");
+      throw new Fault("MALFORMED_REQUEST", { message: AMBIGUOUS });
+    }
     // Unknown paths are refused before the body is read: ROUTE_NOT_FOUND comes before PAYLOAD_TOO_LARGE (section 7.4).
     if (request.is404) throw paths.faultFor(request.url);
     if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
