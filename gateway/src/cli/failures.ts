@@ -26,7 +26,7 @@ const ofDatabase: Readonly<Record<string, string>> = {
   "42501": RIGHTS,
   "42P01": "The database has no tables of this service, or not all: run `gerbang migrate`.",
   "42703": "The schema of the database is not this version's: run `gerbang migrate`.",
-  "53300": "The server takes no more connections: raise its max_connections, or run fewer processes.",
+  "53300": "Raise max_connections of the server or the connection limit of the role, or run fewer processes.",
   "53100": "The disk of the server is full.",
   "55P03":
     "Another process migrates the database, or a long transaction holds its tables: try again when it has ended.",

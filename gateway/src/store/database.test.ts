@@ -48,6 +48,26 @@ test("each connection asks the server to find out within half a minute that its 
   expect(await database.query({ text: settings })).toEqual([{ idle: "10", unheard: "30000" }]);
 });
 
+test("what a role has by default ends no idle connection, and lets no transaction fail that only waits for another", async () => {
+  const place = await cloneDatabase();
+  const url = new URL(place.url);
+  const wanted = { idle_session_timeout: "500ms", lock_timeout: "500ms", idle_in_transaction_session_timeout: "500ms" };
+  const flags = Object.entries({ ...wanted, default_transaction_isolation: "serializable" });
+  await asOwner(place, async (owner) => {
+    for (const [name, value] of flags)
+      await owner.query(`alter role ${url.username} in database ${place.name} set ${name} = '${value}'`);
+  });
+  const database = new Database(place.url, 1, createLog("silent"));
+  onTestFinished(() => database.end());
+  const text = "select name, setting from pg_settings where name = any($1::text[]) order by name";
+  expect(await database.query({ text, values: [flags.map(([name]) => name)] })).toEqual([
+    { name: "default_transaction_isolation", setting: "read committed" },
+    { name: "idle_in_transaction_session_timeout", setting: "4000" },
+    { name: "idle_session_timeout", setting: "0" },
+    { name: "lock_timeout", setting: "0" },
+  ]);
+});
+
 test("the server ends a statement soon after nobody waits for it any more", async () => {
   const clone = await cloneDatabase();
   const impatient = new Database(clone.url, 1, createLog("silent"), { queryTimeoutMs: 200 });

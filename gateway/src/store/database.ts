@@ -51,11 +51,14 @@ const STATEMENT_GRACE_MS = 1_000;
 /**
  * Settings of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
  * would keep the session for hours. It also cancels statements that no client waits for. It writes times as ISO in UTC, which alone are read here,
- * whatever it does by default. Sent first on a new connection, without waiting.
+ * whatever it does by default; nor do other defaults of a role hold, which end idle connections or let transactions fail that only wait for each
+ * other. Sent first on a new connection, without waiting.
  */
 const SESSION = `select set_config('DateStyle', 'ISO, DMY', false), set_config('TimeZone', 'UTC', false),
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
+  set_config('idle_session_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '4000', false),
+  set_config('lock_timeout', '0', false), set_config('default_transaction_isolation', 'read committed', false),
   set_config('statement_timeout', $1::text, false)`;
 
 /** Names this process in PostgreSQL's list of sessions. */

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import pg from "pg";
 import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
+import { ConfigError } from "../ground/config.ts";
 import { demandSchema, migrate } from "./migrations.ts";
 
 const merchant = "01900000-0000-7000-8000-000000000001";
@@ -11,10 +12,10 @@ let payment: string;
 let database: TestDatabase;
 
 /** A database that was migrated and not cloned: a clone does not have the rights that a migration gives on the database. */
-async function migratedDatabase(before = "select 1"): Promise<TestDatabase> {
+async function migratedDatabase(before = "select 1", like = ""): Promise<TestDatabase> {
   const beside = await cloneDatabase();
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await asOwner(beside, (owner) => owner.query(`create database ${name}`));
+  await asOwner(beside, (owner) => owner.query(`create database ${name} ${like}`));
   const made = {
     name,
     url: beside.url.replace(beside.name, name),
@@ -132,6 +133,21 @@ test("another program's list of migrations, in a schema of its own, is not taken
   const shared = await migratedDatabase("create schema shop; create table shop.schema_migrations (version text)");
   expect(await migrate(shared.ownerUrl)).toEqual([]);
   await demandSchema(shared.ownerUrl);
+});
+
+test("a role that does not see the tables' schema is told so, and makes no other tables", async () => {
+  await asOwner(database, (owner) => owner.query("create schema other"));
+  for (const schemas of ["nowhere", "other"]) {
+    const url = new URL(database.ownerUrl);
+    url.searchParams.set("options", `-c search_path=${schemas}`);
+    await expect(migrate(String(url))).rejects.toThrow(/schema public.*alter role \S+ set search_path = public/);
+    await expect(demandSchema(String(url))).rejects.toThrow(ConfigError);
+  }
+});
+
+test("a database that does not keep every text is refused", async () => {
+  const ascii = migratedDatabase(undefined, "template template0 encoding 'SQL_ASCII' locale 'C'");
+  await expect(ascii).rejects.toThrow(/encoding is SQL_ASCII: make one of UTF8/);
 });
 
 test("every trigger's function looks for temporary tables last, or names the schema of each table", async () => {

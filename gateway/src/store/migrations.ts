@@ -38,9 +38,6 @@ const LIMITS = `select set_config('lock_timeout', '10s', true), set_config('idle
   set_config('tcp_keepalives_idle', '10', true), set_config('tcp_keepalives_interval', '5', true),
   set_config('tcp_keepalives_count', '4', true), set_config('tcp_user_timeout', '30000', true)`;
 
-/** Gives a row if there is the table. Another program may have one of this name in a schema of its own. */
-const selectTable = "select where to_regclass('schema_migrations') is not null";
-
 /** Brings the schema to this code's version, as its owner. Gives the names applied. Throws for a newer database, or an applied file that differs. */
 export async function migrate(url: string): Promise<string[]> {
   // Without a lock: where nothing is missing, a process starts while another one migrates to a newer version, which may take an hour.
@@ -50,8 +47,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query("begin");
     await client.query(LIMITS);
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
-    const known = await client.query(selectTable);
-    if (known.rowCount === 0) await client.query(journalTable);
+    if (!(await isBegun(client))) await client.query(journalTable);
     const left = await missing(client);
     for (const { version, name, sql, digest } of left) {
       await client.query(sql);
@@ -69,8 +65,7 @@ export async function migrate(url: string): Promise<string[]> {
 /** The migrations that the database lacks. Throws `ConfigError` for an applied one that this program does not have, or whose file differs. */
 async function missing(client: pg.Client): Promise<Migration[]> {
   const migrations = readMigrations();
-  const known = await client.query(selectTable);
-  if (known.rowCount === 0) return migrations;
+  if (!(await isBegun(client))) return migrations;
   const { rows } = await client.query<{ version: number; name: string; digest: string }>(
     "select version, name, digest from schema_migrations order by version",
   );
@@ -83,6 +78,25 @@ async function missing(client: pg.Client): Promise<Migration[]> {
       throw new ConfigError(`Migration ${before.name} was changed after it was applied. Restore its file.`);
     return before === undefined;
   });
+}
+
+/**
+ * Whether there is a journal of migrations; another program may have a table of this name in a schema of its own. Throws `ConfigError` for a database that
+ * does not keep every text, and for a role that does not see the schema which the functions of the migrations name.
+ */
+async function isBegun(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ known: boolean; schema: string | null; role: string; encoding: string }>(
+    `select to_regclass('schema_migrations') is not null as known, current_schema() as schema, quote_ident(current_user) as role,
+  current_setting('server_encoding') as encoding`,
+  );
+  const [{ known, schema, role, encoding }] = rows as [(typeof rows)[0]];
+  if (encoding !== "UTF8")
+    throw new ConfigError(`The database's encoding is ${encoding}: make one of UTF8, as \`gerbang roles --sql\` does.`);
+  if (!known && schema !== "public")
+    throw new ConfigError(
+      `The tables belong into the schema public, which the role ${role} does not see. Run \`alter role ${role} set search_path = public\` and \`grant usage on schema public to ${role}\`.`,
+    );
+  return known;
 }
 
 /** Does work on a connection of its own; `withinMs` for each statement. The driver tells some failures, as of a missing password, by `error` alone. */

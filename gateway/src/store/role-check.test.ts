@@ -1,4 +1,4 @@
-// Goal: a role that no right and no trigger binds is told from the service's own. Method: both roles of a real database, and some made for it.
+// Goal: a role that no right and no trigger binds, or whose commits may be lost, is told from the service's own. Method: both roles of a real database, and some made for it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asOwner, cloneDatabase, type TestDatabase } from "../../test/kit.ts";
 import { createLog } from "../ground/log.ts";
@@ -26,6 +26,12 @@ test("the owner is refused, with what to do", async () => {
   expect(await problemAt(database.ownerUrl)).toMatch(
     /^DATABASE_URL: the role \S+ (is a superuser|owns the tables).*MIGRATION_DATABASE_URL\.$/,
   );
+});
+
+test("a role whose commits a crash may lose is refused", async () => {
+  const url = new URL(database.url);
+  url.searchParams.set("options", "-c synchronous_commit=off");
+  expect(await problemAt(String(url))).toMatch(/synchronous_commit off for the role .*Turn it on/);
 });
 
 test.each([

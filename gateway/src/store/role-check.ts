@@ -1,20 +1,24 @@
-// Checks that the service's role in the database has no more rights than it needs. Production does not start otherwise.
+// Checks that the service's role in the database has no more rights than it needs, and that its commits are on disk. Production does not start
+// otherwise.
 import type { Database } from "./database.ts";
 
-/** A sentence that says which right of the role is too much; undefined when none is. */
+/** A sentence that says which right of the role is too much, or that its commits may be lost; undefined when all is well. */
 export async function roleProblem(database: Database): Promise<string | undefined> {
-  const [row] = await database.query<{ role: string; superuser: boolean; owns: boolean; creates: boolean }>({
+  const [row] = await database.query<Record<"superuser" | "owns" | "creates" | "loses", boolean> & { role: string }>({
     text: `select current_user::text as role, r.rolsuper as superuser,
   exists (
     select from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = current_schema() and c.relkind in ('r', 'p') and pg_has_role(current_user, c.relowner, 'usage')
+    where n.nspname = 'public' and c.relkind in ('r', 'p') and pg_has_role(current_user, c.relowner, 'usage')
   ) as owns,
-  r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or r.rolreplication as creates
+  r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or r.rolreplication as creates,
+  current_setting('synchronous_commit') = 'off' as loses
 from pg_roles r
 where r.rolname = current_user`,
   });
   if (!row) return undefined;
+  if (row.loses)
+    return `PostgreSQL has synchronous_commit off for the role ${row.role}: a crash would lose acknowledged payments. Turn it on.`;
   const wrong = row.superuser
     ? "is a superuser"
     : row.owns
