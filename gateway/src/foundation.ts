@@ -107,6 +107,7 @@ export function layFoundation({
     vault,
     watch,
     async start() {
+      await database.demandPrepared();
       await watched?.start();
       watch.start();
     },

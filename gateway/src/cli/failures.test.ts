@@ -31,6 +31,14 @@ test.each([
     failed({ code: "CERT_HAS_EXPIRED" }, "certificate has expired"),
     "certificate has expired. Give the server another one",
   ],
+  [
+    failed({ code: "42P05", severity: "ERROR" }, 'prepared statement "x" already exists'),
+    "max_prepared_statements above 0",
+  ],
+  [
+    failed({ code: "08P01", severity: "FATAL" }, "transaction blocks not allowed in statement pooling mode"),
+    "pool_mode transaction or session",
+  ],
   [failed({ code: "53300", severity: "FATAL" }, "sorry, too many clients already"), "max_connections"],
   [failed({ code: "42501", severity: "ERROR" }, "permission denied for table payments"), "gerbang roles --sql"],
   [failed({ code: "25006", severity: "ERROR" }, "cannot execute INSERT in a read-only transaction"), "replica"],

@@ -16,12 +16,17 @@ interface Failed {
 const ROLES = "An administrator makes it with what `gerbang roles --sql` prints.";
 const RIGHTS =
   "Give the service's role gerbang_app (`gerbang roles --sql`), and migrate as the owner of the tables (MIGRATION_DATABASE_URL).";
+const POOLER =
+  "Is a pooler between, such as PgBouncer? It needs pool_mode transaction or session, and from version 1.21 on max_prepared_statements above 0; older ones need session.";
 
 /** Advice that PostgreSQL's own message leaves out, by the code of the error. */
 const ofDatabase: Readonly<Record<string, string>> = {
   "28P01": "Check the password in DATABASE_URL (or MIGRATION_DATABASE_URL).",
   "28000": `Check the role in DATABASE_URL, and what pg_hba.conf of the server lets in. Is the role missing? ${ROLES}`,
   "3D000": `Check the name at the end of DATABASE_URL. Is the database missing? ${ROLES}`,
+  "08P01": POOLER,
+  "26000": POOLER,
+  "42P05": POOLER,
   "42704": ROLES,
   "42501": RIGHTS,
   "42P01": "The database has no tables of this service, or not all: run `gerbang migrate`.",

@@ -1,7 +1,7 @@
 // Goal: a connection that dies is told of, and harms nobody; one that is being closed is no news. Method: real PostgreSQL that ends the
 // sessions, and a log that keeps what it was told.
 import { expect, onTestFinished, test, vi } from "vitest";
-import { asOwner, cloneDatabase } from "../../test/kit.ts";
+import { asOwner, cloneDatabase, makeApp } from "../../test/kit.ts";
 import { createLog } from "../ground/log.ts";
 import { Database } from "./database.ts";
 
@@ -66,6 +66,25 @@ test("what a role has by default ends no idle connection, and lets no transactio
     { name: "idle_session_timeout", setting: "0" },
     { name: "lock_timeout", setting: "0" },
   ]);
+});
+
+test("a pooler that keeps no prepared statements for its clients is found at the start", async () => {
+  const place = await cloneDatabase();
+  const database = new Database(place.url, 3, createLog("silent"));
+  onTestFinished(() => database.end());
+  await database.demandPrepared();
+  // What such a pooler does: statements of two clients reach one session of the server.
+  const session = await database.pool.connect();
+  onTestFinished(() => session.release());
+  const query = ({ name, text }: { name: string; text: string }) => session.query(`prepare "${name}" as ${text}`);
+  vi.spyOn(database.pool, "connect").mockResolvedValue({ query, release: () => undefined } as never);
+  await expect(database.demandPrepared()).rejects.toMatchObject({ code: "42P05" });
+
+  const found = vi.spyOn(Database.prototype, "demandPrepared").mockRejectedValue(new Error("it is a pooler"));
+  const app = makeApp({ database: place });
+  await expect(app.start()).rejects.toThrow("it is a pooler");
+  await app.stop();
+  found.mockRestore();
 });
 
 test("the server ends a statement soon after nobody waits for it any more", async () => {

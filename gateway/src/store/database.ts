@@ -47,6 +47,8 @@ const PATIENT_MS = 8_000;
 
 /** The server cancels a statement this long after the client stopped waiting; without the limit it would run on. */
 const STATEMENT_GRACE_MS = 1_000;
+/** Enough that a pooler in use gives the two connections of `demandPrepared` one session at least once. */
+const PREPARED_ROUNDS = 30;
 
 /**
  * Settings of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
@@ -159,6 +161,21 @@ export class Database {
       throw error;
     } finally {
       client.release(!sound);
+    }
+  }
+
+  /**
+   * Prepares different statements under one name on two connections, again and again. A pooler that gives both one session of the server, and keeps no
+   * prepared statements for its clients, fails with PostgreSQL's error: it would run a statement of another process in place of this one's.
+   */
+  async demandPrepared(): Promise<void> {
+    const clients = await Promise.all([this.pool.connect(), this.pool.connect()]);
+    try {
+      for (let round = 0; round < PREPARED_ROUNDS; round++)
+        for (const [index, client] of clients.entries())
+          await client.query({ name: `prepared in round ${round}`, text: `select ${index}` });
+    } finally {
+      for (const client of clients) client.release(true);
     }
   }
 
