@@ -23,7 +23,11 @@ const privateNetworks = z.string().transform((text, context) => {
   for (const message of problems) context.addIssue({ code: "custom", message });
   return networks;
 });
-const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" });
+const databaseUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  hostname: /^[^,]*$/,
+  error: "must be a postgres:// URL of one host",
+});
 const masterKey = z.string().refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM);
 const token = z.string().min(24, "must have at least 24 characters");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });

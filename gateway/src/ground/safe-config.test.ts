@@ -50,6 +50,14 @@ test.each([
   expect(problems({ ...production, HOST, OPS_HOST: HOST })).toEqual([]);
 });
 
+test.each(["one.example,two.example:5432", "one.example:5432,two.example:5432"])(
+  "a database at the two hosts %s is refused, because the driver would look up one name",
+  (hosts) => {
+    const DATABASE_URL = `postgres://g@${hosts}/gerbang?sslmode=verify-full`;
+    expect(problems({ ...production, DATABASE_URL })).toEqual(["DATABASE_URL: must be a postgres:// URL of one host"]);
+  },
+);
+
 test("the files for TLS in a database's address have to be there, and are named where they are not", () => {
   const ca = join(folder, "ca.pem");
   const url = (file: string): string =>
