@@ -183,26 +183,20 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     environment: () => shownEnvironment(payments),
     works: options.roles.has("worker"),
   });
+  const sweeping = { database, lanes, directory, clock, log };
   const acquiringParts = {
     ...payments,
     createdReply: (payment: Payment) => createdReply(payments, payment),
     circuits,
-    clock,
+    ...sweeping,
     leaseClock,
     metrics,
-    log,
     tracing,
-    database,
-    directory,
-    lanes,
     onCall: (code: string, method: string, well: boolean) => measuring.called(code, method, well),
   };
   const paymentOperations = new PaymentOperations(acquiringParts);
-  const sweeping = { database, lanes, directory, clock, log };
   const clocks = new Clocks({
-    database,
-    lanes,
-    clock,
+    ...sweeping,
     async catchUp(book) {
       await performDue({ ...acquiringParts, paymentOperations }, book);
       await sweepExpiredPayments(sweeping, book);
@@ -213,15 +207,12 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   });
   const payers = new PayerData({ database, vault, clock });
   const worker = new Worker({
+    ...foundation,
     ...sweeping,
-    realClock: foundation.realClock,
-    config,
-    metrics,
     merchants,
     clocks,
     deliverer,
     rotationMs: timing?.rotationMs,
-    maySweep: () => foundation.maySweep(),
     operations: { ...acquiringParts, paymentOperations },
   });
   return {
@@ -249,14 +240,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     measuring,
     board: new Board({ ...statusParts, minutes: measuring.minutes, hears: foundation.hears }),
     worker,
-    sampler: new Sampler({
-      database,
-      metrics,
-      clock,
-      log,
-      roles: options.roles,
-      circuits: () => circuits.report(clock.now()),
-    }),
+    sampler: new Sampler({ ...sweeping, metrics, roles: options.roles, circuits: () => circuits.report(clock.now()) }),
   };
 }
 

@@ -1,24 +1,20 @@
 // The worker runs the tasks that need no request: expiry, deliveries, and the deletion of expired rows.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
+import type { SweepParts } from "./commands/sweep.ts";
+import type { Foundation } from "./foundation.ts";
 import { submitDueEvidence } from "./acquiring/evidence-submission.ts";
 import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
-import { type Clock, stopwatchMs } from "./ground/clock.ts";
-import type { Config } from "./ground/config.ts";
-import type { Log } from "./ground/log.ts";
-import type { Metrics } from "./ground/metrics.ts";
+import { stopwatchMs } from "./ground/clock.ts";
 import { Throttle } from "./ground/throttle.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
-import type { Directory } from "./merchants/directory.ts";
 import { forgetHistory } from "./events/history.ts";
 import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/settlement-worker.ts";
 import { sweepExpiredPayments } from "./payments/expiry.ts";
 import type { Clocks } from "./sandbox/clock.ts";
-import type { Database } from "./store/database.ts";
-import type { Lanes } from "./store/lanes.ts";
 import type { Deliverer } from "./webhooks/deliverer.ts";
 import { foldTelemetry } from "./telemetry/fold.ts";
 import { deliveryTiming } from "./webhooks/timing.ts";
@@ -35,21 +31,10 @@ const ROLL_UP_MS = 500;
 const ROLL_UP_AGE_MS = 5_000;
 const TELEMETRY_MS = 15_000;
 
-interface WorkerParts {
-  database: Database;
-  directory: Directory;
-  lanes: Lanes;
-  clock: Clock;
-  /** This machine's clock, which no other one corrects. */
-  realClock: Clock;
-  log: Log;
-  metrics: Metrics;
-  config: Config;
+interface WorkerParts extends SweepParts, Pick<Foundation, "realClock" | "metrics" | "config" | "maySweep"> {
   operations: DueParts;
   merchants: Merchants;
   clocks: Clocks;
-  /** False while the clock differs too much from the database's to delete or expire anything. */
-  maySweep(): boolean;
   /** Absent in a process that does not deliver. */
   deliverer: Deliverer | undefined;
   rotationMs?: number | undefined;

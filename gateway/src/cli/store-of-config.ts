@@ -29,12 +29,7 @@ export async function openStore(config: Config, own: boolean): Promise<Store> {
   if (!embedded.directory.startsWith(config.dataDirectory)) {
     say(`PostgreSQL cannot reach ${config.dataDirectory} as an ordinary user; its files are in ${embedded.directory}`);
   }
-  return {
-    url: embedded.url,
-    ownerUrl: embedded.ownerUrl,
-    revive: () => embedded.revive(),
-    close: () => embedded.stop(),
-  };
+  return { ...embedded, close: () => embedded.stop() };
 }
 
 /**

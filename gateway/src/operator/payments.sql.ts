@@ -1,26 +1,20 @@
 // Queries of operators over the payments of all merchants, book by book through the indexes of each book. The payments room writes the table.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { sqlTime } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
-import type { PaymentStatus } from "../payments/states.ts";
+import type { PaymentSearch as SearchOfBook } from "../payments/payment-search.sql.ts";
 import type { Statement } from "../store/database.ts";
 import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 
 /** The smallest share of a book in what a search looks at, in which all books share alike, so that a search over many books still advances. */
 export const LOOKED_AT_LEAST = 50;
 
-export interface PaymentSearch {
+type Shared = "reference" | "referenceId" | "status" | "createdFrom" | "createdBefore" | "after";
+
+export interface PaymentSearch extends Pick<SearchOfBook, Shared> {
   merchantId?: string | undefined;
   environment?: Environment | undefined;
-  reference?: string | undefined;
-  referenceId?: string | undefined;
-  status?: PaymentStatus | undefined;
   amountMinor?: bigint | undefined;
-  createdFrom?: Micros | undefined;
-  /** Exclusive bound. */
-  createdBefore?: Micros | undefined;
-  /** Only payments older than this one. */
-  after?: string | undefined;
 }
 
 /** Selects identities of the newest payments, by indexes, in each book of the search. `part` limits a book's rows, in terms of its `share`. */

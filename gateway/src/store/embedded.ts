@@ -89,10 +89,13 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
   const started = await ensureRunning(place, passwords);
   const port = runningServer(place)?.port ?? 0;
   const url = urlOf("gerbang_service", passwords.service, port, "gerbang");
+  const ownerUrl = urlOf("postgres", passwords.owner, port, "gerbang");
+  // A local socket costs both sides less than TCP. A server without one is reached by TCP.
+  const hasSocket = existsSync(join(place.directory, `.s.PGSQL.${port}`));
   let isReviving = false;
   return {
-    url: hasSocket(place, port) ? `${url}?host=${encodeURIComponent(place.directory)}` : url,
-    ownerUrl: urlOf("postgres", passwords.owner, port, "gerbang"),
+    url: hasSocket ? `${url}?host=${encodeURIComponent(place.directory)}` : url,
+    ownerUrl,
     directory: place.directory,
     revive: async () => {
       if (isReviving) return false;
@@ -100,8 +103,7 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
       return ensureRunning(place, passwords, port).finally(() => (isReviving = false));
     },
     stop: async () => {
-      if ((own || started) && !(await othersAreConnected(urlOf("postgres", passwords.owner, port, "gerbang"))))
-        await shutDown(place);
+      if ((own || started) && !(await othersAreConnected(ownerUrl))) await shutDown(place);
     },
   };
 }
@@ -115,11 +117,6 @@ function socketDirectory({ directory }: Place): string {
   return directory.length <= SOCKET_PATH_MAX && /^[\w./-]+$/.test(directory) ? directory : "";
 }
 
-/** Whether the server has a local socket, which costs both sides less than TCP. A server without one is reached by TCP. */
-function hasSocket({ directory }: Place, port: number): boolean {
-  return existsSync(join(directory, `.s.PGSQL.${port}`));
-}
-
 /** Whether a data directory has a database already. Creates nothing. */
 export function hasCluster(dataDirectory: string): boolean {
   return existsSync(join(directoryOf(dataDirectory, runsAs()), "cluster", "PG_VERSION"));
@@ -130,7 +127,9 @@ function runsAs(): User | undefined {
 }
 
 function directoryOf(dataDirectory: string, runAs: User | undefined): string {
-  return runAs && !traversable(dataDirectory) ? fallback(dataDirectory) : join(dataDirectory, "postgres");
+  return runAs && !traversable(dataDirectory)
+    ? join("/var/tmp", `gerbang-${digestOf(dataDirectory).toString("hex").slice(0, 12)}`)
+    : join(dataDirectory, "postgres");
 }
 
 async function prepare(dataDirectory: string): Promise<Place> {
@@ -339,8 +338,4 @@ function unprivileged(): User {
   throw new ConfigError(
     "PostgreSQL cannot run as root, and neither `postgres` nor `nobody` exists here: set DATABASE_URL.",
   );
-}
-
-function fallback(dataDirectory: string): string {
-  return join("/var/tmp", `gerbang-${digestOf(dataDirectory).toString("hex").slice(0, 12)}`);
 }

@@ -70,7 +70,10 @@ async function missing(client: pg.Client): Promise<Migration[]> {
     "select version, name, digest from schema_migrations order by version",
   );
   const unknown = rows.find((row) => migrations.every(({ version }) => version !== row.version));
-  if (unknown) throw newerSchema(unknown.name);
+  if (unknown)
+    throw new ConfigError(
+      `The schema of the database is newer than this program: it has ${unknown.name}. Run the newer version of the program; there is no way back but a backup.`,
+    );
   const applied = new Map(rows.map((row) => [row.version, row]));
   return migrations.filter(({ version, digest }) => {
     const before = applied.get(version);
@@ -120,12 +123,6 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
     void client.end().catch(() => undefined); // it was never open, or the server does not answer any more
     throw error;
   }
-}
-
-function newerSchema(name: string): ConfigError {
-  return new ConfigError(
-    `The schema of the database is newer than this program: it has ${name}. Run the newer version of the program; there is no way back but a backup.`,
-  );
 }
 
 /** Throws `ConfigError` unless the schema has this program's version. For commands that do not migrate. */
