@@ -35,14 +35,18 @@ export class Malformed {
   }
 
   /**
-   * True for a request that a proxy may have understood in another way (RFC 9112, sections 3.2 and 6.1), and for all behind it on its connection: no Host
-   * in HTTP/1.1 or two lines of it, which were joined; a transfer coding in HTTP/1.0, or another one than `chunked`.
+   * Refuses a request that a proxy may have understood in another way (RFC 9112, sections 3.2 and 6.1), and all behind it on its connection: no Host in
+   * HTTP/1.1 or two lines of it, which were joined; a transfer coding in HTTP/1.0, or another one than `chunked`. Throws MALFORMED_REQUEST.
    */
-  isAmbiguous({ headers, httpVersion, socket }: IncomingMessage): boolean {
+  refuseAmbiguous({ headers, httpVersion, socket }: IncomingMessage, response: ServerResponse): void {
     const { host, "transfer-encoding": coding } = headers;
     const isCoded = coding !== undefined && (httpVersion !== "1.1" || coding.toLowerCase() !== "chunked");
     if (isCoded || (host?.includes(",") ?? httpVersion === "1.1")) this.refused.add(socket);
-    return this.refused.has(socket);
+    if (!this.refused.has(socket)) return;
+    response.shouldKeepAlive = false;
+    throw new Fault("MALFORMED_REQUEST", {
+      message: "Send one Host line, and a body with Content-Length or in HTTP/1.1 with Transfer-Encoding: chunked.",
+    });
   }
 
   /** Handles an error of Node's HTTP parser. Each connection is refused once; later bytes are ignored. */

@@ -62,7 +62,6 @@ declare module "fastify" {
 
 const HEALTH = "/v1/health";
 const UNREAD_MS = 60_000;
-const AMBIGUOUS = "Send one Host line, and a body with Content-Length or in HTTP/1.1 with Transfer-Encoding: chunked.";
 
 export interface ServerParts extends MalformedParts {
   load: LoadShedding;
@@ -105,9 +104,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
     clientErrorHandler: (error, socket) => malformed.take(error as NodeJS.ErrnoException, socket),
-    frameworkErrors: (error, request, reply) => {
-      answerError(error, request, reply, parts);
-    },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply, parts),
   });
   const paths = new KnownPaths();
   paths.watch(server);
@@ -156,10 +153,7 @@ function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths
     });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
-    if (malformed.isAmbiguous(request.raw)) {
-      reply.header("connection", "close");
-      throw new Fault("MALFORMED_REQUEST", { message: AMBIGUOUS });
-    }
+    malformed.refuseAmbiguous(request.raw, reply.raw);
     // Unknown paths are refused before the body is read: ROUTE_NOT_FOUND comes before PAYLOAD_TOO_LARGE (section 7.4).
     if (request.is404) throw paths.faultFor(request.url);
     if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
