@@ -47,8 +47,8 @@ const PATIENT_MS = 8_000;
 
 /** The server cancels a statement this long after the client stopped waiting; without the limit it would run on. */
 const STATEMENT_GRACE_MS = 1_000;
-/** Enough that a pooler in use gives the two connections of `demandPrepared` one session at least once. */
-const PREPARED_ROUNDS = 30;
+/** Enough for a pooler to give the two connections of `demandPrepared` one session, unless it is very busy; each costs a start half a millisecond. */
+const PREPARED_ROUNDS = 10;
 
 /**
  * Settings of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
