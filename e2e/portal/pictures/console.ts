@@ -1,4 +1,4 @@
-// The console's screenshots: waiting tasks, the wall, a review, an approval, routing with a what-if, a settlement and a ledger, on a busy service.
+// The console's screenshots: waiting tasks, the wall, a review, an approval, routing with a what-if, a settlement, a ledger and the trial balance, on a busy service.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -137,6 +137,7 @@ export async function takeConsole(
     await page.getByRole("button", { name: "Verify the book" }).click();
     await page.getByText("replayed, and every total").waitFor();
   });
+  await picture("trial-balance", at.trialBalance("sandbox"), 960);
   const paying = setInterval(() => void pay(), 1_500);
   try {
     const isPaid = async (): Promise<void> => {

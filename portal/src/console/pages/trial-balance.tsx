@@ -59,7 +59,7 @@ export function Page() {
       curl={{ path: withSearch("/v1/trial-balance", query) }}
     >
       <div>
-        <Filters of={filters} />
+        <Filters of={{ ...filters, chosen: days }} />
         <p className="flex gap-4">
           <To to={at.trialBalance(environment, monthBefore(thisMonth.from))}>Last month</To>
           <To to={at.trialBalance(environment, thisMonth)}>This month so far</To>

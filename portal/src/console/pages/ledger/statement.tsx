@@ -63,7 +63,7 @@ export function Page() {
       curl={{ path: withSearch(address, period) }}
     >
       <div>
-        <Filters of={filters} />
+        <Filters of={{ ...filters, chosen: { from, to } }} />
         {csv.error && <ErrorNote error={csv.error} />}
         {shown && (
           <div className="mb-4">
