@@ -400,14 +400,24 @@ test("support verifies a book on the phone, sees how far it is and what it found
   expect(readFileSync(await book.path(), "utf8")).toMatch(/; end of .*: \d+ journals\n$/);
 });
 
-test("a statement of days in UTC shows its times in UTC, wherever its reader is", async () => {
+test("a statement has the days and the times of its reader's zone", async () => {
   const { id } = await merchantWithBatch("Toko Senja");
-  const { page, open } = await portal.operator("viewer");
+  const { page, open } = await portal.operator("viewer", { timezoneId: "Pacific/Kiritimati" });
   await open(at.statement(id, "sandbox", "IDR", "merchant:available"));
   const line = page.getByRole("row", { name: /^capture/ }).first();
-  const posted = (await line.getByRole("time").getAttribute("datetime")) ?? "";
-  expect(await line.innerText()).toContain(posted.slice("YYYY-MM-DDT".length, -"Z".length));
-  await page.getByRole("columnheader", { name: "Posted, in UTC" }).waitFor();
+  const posted = Date.parse((await line.getByRole("time").getAttribute("datetime")) ?? "");
+  const there = new Date(posted + 14 * 3_600_000).toISOString();
+  expect(await line.innerText()).toContain(there.slice("YYYY-MM-DDT".length, -".000Z".length));
+  const day = there.slice(0, "YYYY-MM-DD".length);
+  const asked = page.waitForRequest((request) => /\/ops\/v1\/.*\/statement\?/.test(request.url()));
+  await open(`${at.statement(id, "sandbox", "IDR", "merchant:available")}&from=${day}&to=${day}`);
+  const begin = Date.parse(`${day}T00:00:00Z`) - 14 * 3_600_000;
+  const { searchParams } = new URL((await asked).url());
+  expect([Date.parse(searchParams.get("from") ?? ""), Date.parse(searchParams.get("to") ?? "")]).toEqual([
+    begin,
+    begin + 86_399_000,
+  ]);
+  await line.waitFor();
 });
 
 test("a viewer reads a book on the phone, and is offered nothing that changes or takes anything", async () => {

@@ -7,8 +7,7 @@ import type { Schema } from "../../api/client.ts";
 
 type Entry = Schema<"BalanceEntry">;
 
-/** `timeZone`: another than the person's, where the list is of days that are not theirs. */
-export function entryColumns(currency: string, exponent: number, timeZone?: string): Column<Entry>[] {
+export function entryColumns(currency: string, exponent: number): Column<Entry>[] {
   return [
     { head: "What happened", cell: ({ kind }) => kind.replaceAll("_", " ") },
     { head: "Of", from: "full", cell: ({ group }) => <code className="font-mono text-xs">{group}</code> },
@@ -23,11 +22,6 @@ export function entryColumns(currency: string, exponent: number, timeZone?: stri
       align: "right",
       cell: ({ figure_after_minor: minor }) => <Digits minor={minor} exponent={exponent} />,
     },
-    {
-      head: timeZone === undefined ? "Posted" : `Posted, in ${timeZone}`,
-      align: "right",
-      from: "wide",
-      cell: ({ posted_at: posted }) => <Time at={posted} {...(timeZone === undefined ? {} : { timeZone })} />,
-    },
+    { head: "Posted", align: "right", from: "wide", cell: ({ posted_at: posted }) => <Time at={posted} /> },
   ];
 }

@@ -1,11 +1,11 @@
 // What moved an account of a book over a period, with the balance at both ends, to read or to take along as CSV.
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { usePart, useQueryText } from "../../../address.ts";
 import { useAction } from "../../../api/action.ts";
 import { Digits } from "../../../pages/balances/digits.tsx";
 import { withSearch } from "../../../paths.ts";
 import { Button } from "../../../ui/button.tsx";
+import { dayBegin, dayEnd } from "../../../ui/days.ts";
 import { save } from "../../../ui/download.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { ErrorNote } from "../../../ui/face.tsx";
@@ -14,13 +14,14 @@ import { Filters, day, useFilters } from "../../../ui/filters.tsx";
 import { useCursor } from "../../../ui/list.ts";
 import { Page as Frame } from "../../../ui/page.tsx";
 import { Table } from "../../../ui/table.tsx";
-import { Day } from "../../../ui/time.tsx";
+import { Day, useTimeZone } from "../../../ui/time.tsx";
 import { download, read } from "../../api/client.ts";
 import { at } from "../../paths.ts";
+import { monthSoFar, todayIn } from "../calendar/days.ts";
 import { useBook } from "../merchants/book.tsx";
 import { entryColumns } from "./columns.tsx";
 
-const spec = { from: day("From"), to: day("To") };
+const spec = { from: day("From", "begin"), to: day("To", "end") };
 
 export function Page() {
   const { id, environment } = useBook();
@@ -28,10 +29,10 @@ export function Page() {
   const { account = "merchant:available" } = useQueryText();
   const filters = useFilters(spec);
   const cursor = useCursor();
-  // Without a period it is the month so far, in UTC, as the service counts days.
-  const [today] = useState(() => new Date().toISOString().slice(0, 10));
-  const { from = `${today.slice(0, 8)}01`, to = today } = filters.value;
-  const period = { account, from, to };
+  const timeZone = useTimeZone();
+  const thisMonth = monthSoFar(todayIn(timeZone));
+  const { from = thisMonth.from, to = thisMonth.to } = filters.chosen;
+  const period = { account, from: dayBegin(from, timeZone), to: dayEnd(to, timeZone) };
   const address = `/v1/merchants/${id}/books/${environment}/balances/${encodeURIComponent(currency)}/statement`;
   const statement = useQuery({
     ...read("/v1/merchants/{id}/books/{environment}/balances/{currency}/statement", {
@@ -55,8 +56,8 @@ export function Page() {
       above={{ to: at.entries(id, environment, currency, account), label: `${account} in ${currency}` }}
       lead={
         <>
-          What moved the account from <Day on={from} /> to <Day on={to} />, whole days in UTC, oldest first. Debits are
-          positive.
+          What moved the account from <Day on={from} /> to <Day on={to} />, whole days in {timeZone}, oldest first.
+          Debits are positive.
         </>
       }
       actions={<Button onClick={() => csv.run(undefined)}>Download CSV</Button>}
@@ -84,7 +85,7 @@ export function Page() {
           list={statement}
           cursor={cursor}
           oldestFirst
-          columns={entryColumns(currency, shown?.exponent ?? 2, "UTC")}
+          columns={entryColumns(currency, shown?.exponent ?? 2)}
           id={(entry) => entry.id}
           empty={<Empty title="No movements in this period">Choose another period above.</Empty>}
         />
