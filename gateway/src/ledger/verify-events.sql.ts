@@ -4,50 +4,18 @@ import { inBook } from "../merchants/books.ts";
 import { firstOf } from "./verify-rows.sql.ts";
 import { type PagedTable, keys, paid } from "./verify.sql.ts";
 
-interface Told {
-  type: string;
-  table: PagedTable;
-  /** SQL: the row `o` asks for the event. */
-  when: string;
-  /** The column with the moment of the event. */
-  at: string;
-  /** Columns whose values stand in the event under the same names. */
-  amounts: readonly string[];
-}
+/** An event, its table, the SQL by which a row `o` asks for it, the column with its moment, and the columns whose values stand in it under their names. */
+type Told = readonly [type: string, table: PagedTable, when: string, at: string, ...amounts: string[]];
 
 const sums = ["gross_minor", "fee_minor", "refund_minor", "net_minor"];
 const told: readonly Told[] = [
-  {
-    type: "payment.succeeded",
-    table: "payments",
-    when: `o.status in ${paid}`,
-    at: "paid_at",
-    amounts: ["amount_minor", "fee_minor"],
-  },
-  {
-    type: "refund.succeeded",
-    table: "refunds",
-    when: "o.status = 'succeeded'",
-    at: "completed_at",
-    amounts: ["amount_minor"],
-  },
-  {
-    type: "refund.failed",
-    table: "refunds",
-    when: "o.status = 'failed'",
-    at: "completed_at",
-    amounts: ["amount_minor"],
-  },
-  { type: "settlement.created", table: "settlements", when: "true", at: "created_at", amounts: sums },
-  { type: "settlement.paid", table: "settlements", when: "o.status = 'paid'", at: "paid_at", amounts: sums },
-  { type: "dispute.opened", table: "disputes", when: "true", at: "opened_at", amounts: ["amount_minor"] },
-  {
-    type: "dispute.resolved",
-    table: "disputes",
-    when: "o.resolved_at is not null",
-    at: "resolved_at",
-    amounts: ["amount_minor"],
-  },
+  ["payment.succeeded", "payments", `o.status in ${paid}`, "paid_at", "amount_minor", "fee_minor"],
+  ["refund.succeeded", "refunds", "o.status = 'succeeded'", "completed_at", "amount_minor"],
+  ["refund.failed", "refunds", "o.status = 'failed'", "completed_at", "amount_minor"],
+  ["settlement.created", "settlements", "true", "created_at", ...sums],
+  ["settlement.paid", "settlements", "o.status = 'paid'", "paid_at", ...sums],
+  ["dispute.opened", "disputes", "true", "opened_at", "amount_minor"],
+  ["dispute.resolved", "disputes", "o.resolved_at is not null", "resolved_at", "amount_minor"],
 ];
 
 /** SQL: the smallest identity of the millisecond of `moment`, plus `later` milliseconds. Identities begin with their millisecond. */
@@ -69,9 +37,9 @@ export const eventsMissing = (table: PagedTable) =>
     when t.events <> 1 then format('${table.slice(0, -1)} %s is %s and has %s events %s', o.id, o.status, t.events, o.type)
   end as wrong
 from (${told
-      .filter((one) => one.table === table)
+      .filter(([, of]) => of === table)
       .map(
-        ({ type, at, when }) => `
+        ([type, , when, at]) => `
   select o.${keys[table]} as id, o.status::text as status, '${type}' as type, o.${at} as at
   from ${table} o
   where ${inBook("o")} and o.${keys[table]} = any($3::uuid[]) and ${when}`,
@@ -98,13 +66,13 @@ from events e
 cross join lateral (select split_part(e.type, '.', 1)) n(noun)
 left join lateral (${told
     .map(
-      ({ type, table, at, when, amounts }) => `
+      ([type, table, when, at, ...amounts]) => `
   select array[${[...amounts.map((name) => `format('"${name}":%s,', o.${name})`), `format('"currency":"%s",', o.currency)`].join(", ")}] as facts
   from ${table} o
   where e.type = '${type}' and ${inBook("o")} and o.${keys[table]} = e.subject_id and ${when} and o.${at} = e.created_at`,
     )
     .join(" union all")}
 ) o on ${ofMillisecond("e.created_at")}
-where ${inBook("e")} and e.event_id = any($3::uuid[]) and e.type in (${told.map(({ type }) => `'${type}'`).join(", ")})
+where ${inBook("e")} and e.event_id = any($3::uuid[]) and e.type in (${told.map(([type]) => `'${type}'`).join(", ")})
   and e.subject_id is not null`,
 );
