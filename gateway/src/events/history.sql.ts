@@ -1,5 +1,5 @@
 // The SQL that deletes history: it finds books with old events, deletes those that may go, and notes the events that are retained.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { DAY_SECONDS, type Micros, sqlTime } from "../ground/clock.ts";
 import { LEAST_UUID, leastIdOf } from "../ground/ids.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
@@ -7,7 +7,6 @@ import type { Statement } from "../store/database.ts";
 
 /** Events of one book that one step examines. */
 export const STEP = 250;
-const DAY = 86_400;
 
 export interface OldBookRow extends Record<string, unknown> {
   /** The retention watermark, by the book's clock: events before it are old. */
@@ -38,7 +37,7 @@ where e.created_at < t.forgotten_before - interval '1 minute'
     select from retained_events r
     where r.merchant_id = b.merchant_id and r.environment = b.environment and r.look_at <= $1::timestamptz
   )`,
-    values: [sqlTime(realNow), days * DAY],
+    values: [sqlTime(realNow), days * DAY_SECONDS],
   };
 }
 

@@ -8,6 +8,9 @@ export const SECOND: Micros = 1_000_000;
 export const MINUTE: Micros = 60 * SECOND;
 export const HOUR: Micros = 60 * MINUTE;
 export const DAY: Micros = 24 * HOUR;
+/** What is stored or sent in seconds is reckoned in these. */
+export const HOUR_SECONDS = 3_600;
+export const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 export interface Clock {
   /** The real time now. */

@@ -1,12 +1,9 @@
 // All SQL of totals: payments of all merchants together, in spans of real time. The roll-up adds to them; the operator's pages read them.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { DAY_SECONDS, HOUR_SECONDS, type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import { ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { deleteOldest } from "../store/retention.ts";
-
-const HOUR_SECONDS = 3_600;
-const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /** Retention in seconds by length of span in seconds: a little longer than any plot of that length. */
 export const totalsKeptSeconds = { 60: 3 * HOUR_SECONDS, 900: 3 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;

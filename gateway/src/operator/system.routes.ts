@@ -1,6 +1,6 @@
 // GET /ops/v1/system: the running processes, the database, the settings, retention periods and queue lengths.
 import { z } from "zod";
-import { type Clock, wireTime } from "../ground/clock.ts";
+import { type Clock, DAY_SECONDS, wireTime } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
 import { assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -22,8 +22,6 @@ import {
   selectReplicas,
 } from "./system.sql.ts";
 import { measuredSchema, measuredView } from "./vitals.schema.ts";
-
-const DAY_SECONDS = 86_400;
 
 const processSchema = withExample(
   z.strictObject({

@@ -1,15 +1,15 @@
 // The JSON schemas of operators' tokens.
 import { z } from "zod";
+import { DAY_SECONDS } from "../ground/clock.ts";
 import { wholeBetween } from "../ground/whole.ts";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { identity, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import { word } from "./params.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
-const DAY = 86_400;
-export const OVERLAP_MAX_SECONDS = 30 * DAY;
+export const OVERLAP_MAX_SECONDS = 30 * DAY_SECONDS;
 export const EXPIRES_MIN_SECONDS = 60;
-export const EXPIRES_MAX_SECONDS = 3_650 * DAY;
+export const EXPIRES_MAX_SECONDS = 3_650 * DAY_SECONDS;
 
 const tokenName = z
   .string()
@@ -67,7 +67,7 @@ export const newTokenSchema = z
       .optional()
       .meta({ description: "Seconds it is good for; at most as long as yours. Absent: until it is revoked." }),
   })
-  .meta({ id: "NewOperatorToken", examples: [{ name: "sari", role: "support", expires_in: 90 * DAY }] });
+  .meta({ id: "NewOperatorToken", examples: [{ name: "sari", role: "support", expires_in: 90 * DAY_SECONDS }] });
 
 export const rotateTokenSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 // Endpoints of webhook signing secrets: rotation with an overlap, and when a receiver last needed the old secret.
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
-import { type Micros } from "../ground/clock.ts";
+import { DAY_SECONDS, type Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -12,15 +12,14 @@ import { registrationFields, registrationView } from "../webhooks/registration.t
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { merchantParams } from "./params.ts";
 
-const DAY = 86_400;
 const rotateSchema = z
   .strictObject({
     environment: environmentField,
-    overlap_seconds: wholeBetween(0, 30 * DAY)
+    overlap_seconds: wholeBetween(0, 30 * DAY_SECONDS)
       .optional()
       .meta({ description: "How long the secret before signs as well; a day when absent." }),
   })
-  .meta({ id: "RotateWebhookSecret", examples: [{ environment: "sandbox", overlap_seconds: DAY }] });
+  .meta({ id: "RotateWebhookSecret", examples: [{ environment: "sandbox", overlap_seconds: DAY_SECONDS }] });
 const rotatedSchema = z
   .strictObject({
     environment: environmentField,
@@ -53,7 +52,7 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
       async handle({ params: { id = "" }, body }) {
         const book = { merchantId: id, environment: body.environment };
         const found = isId("merchant", id);
-        const secret = found ? await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY) : undefined;
+        const secret = found ? await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY_SECONDS) : undefined;
         if (secret === undefined) throw new Fault("OBJECT_NOT_FOUND");
         return reply(200, { environment: body.environment, webhook_secret: secret });
       },

@@ -1,6 +1,6 @@
 // Portal endpoints for API keys of a merchant's systems: members list, make, change, roll and revoke them.
 import type { z } from "zod";
-import type { Clock } from "../ground/clock.ts";
+import { type Clock, DAY_SECONDS } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { cursorOf, limitOf, page } from "../http/lists.ts";
@@ -38,7 +38,6 @@ interface KeyEndpointParts {
 const path = "/portal/v1/credentials";
 const read = { tag: "Keys", action: "credentials:read" } as const;
 const write = { tag: "Keys", action: "credentials:write" } as const;
-const DAY = 86_400;
 const noKey = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such key, or it has ended already." });
 
 export function keyEndpoints(parts: KeyEndpointParts): PortalEndpoint[] {
@@ -115,7 +114,7 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       body: rollKeySchema,
       success: { status: 201, description: "The new key with its secret.", schema: createdKeySchema },
       async handle({ role, book, params, body }) {
-        const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY, (before) =>
+        const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY_SECONDS, (before) =>
           refuseBeyond(role, book.environment, before.scopes),
         );
         if (!made) throw noKey();

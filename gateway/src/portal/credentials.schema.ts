@@ -1,7 +1,7 @@
 // The shapes of API keys in the portal.
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
-import { type Micros, parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
+import { DAY_SECONDS, type Micros, parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { readNetwork } from "../ground/networks.ts";
 import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
@@ -21,9 +21,8 @@ import { isClientId, scopeField, signatureField } from "../operator/merchants.sc
 import { CLIENT_ID_PATTERN } from "../operator/params.ts";
 
 const ADDRESSES_MAX = 20;
-const DAY = 86_400;
-const OVERLAP_MAX_SECONDS = 30 * DAY;
-const TEN_YEARS = 3_653 * DAY * 1_000_000;
+const OVERLAP_MAX_SECONDS = 30 * DAY_SECONDS;
+const TEN_YEARS = 3_653 * DAY_SECONDS * 1_000_000;
 
 const clientId = z.string().meta({ pattern: CLIENT_ID_PATTERN, examples: [exampleClientId] });
 export const keyParams = {
@@ -77,7 +76,7 @@ export const rollKeySchema = z
       .optional()
       .meta({ description: "How long the key before stays good; a day when left out." }),
   })
-  .meta({ id: "RollKey", examples: [{ overlap_seconds: DAY }] });
+  .meta({ id: "RollKey", examples: [{ overlap_seconds: DAY_SECONDS }] });
 
 const keyFields = {
   client_id: clientId,

@@ -1,7 +1,7 @@
 // Portal endpoints for a book's webhook settings: the receiver's address, the secret and its rotation, and the receiver's health.
 import type { z } from "zod";
 import { countOpen, listedAttemptOfRow, selectBookAttempts } from "../events/deliveries.sql.ts";
-import type { Clock } from "../ground/clock.ts";
+import { type Clock, DAY_SECONDS } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import type { Book } from "../merchants/books.ts";
@@ -30,7 +30,6 @@ interface WebhookEndpointParts {
 const path = "/portal/v1/webhook";
 const tag = "Webhooks";
 const write = { tag, action: "webhooks:write" } as const;
-const DAY = 86_400;
 /** Number of latest delivery attempts that the receiver's health is computed from. */
 const LATEST = 200;
 
@@ -77,7 +76,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       body: rotateSchema,
       success: { description: "The settings, and the new secret.", schema: rotatedSecretSchema },
       async handle({ book, body }) {
-        const secret = await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY);
+        const secret = await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY_SECONDS);
         assert(secret !== undefined, "the merchant of a member is there");
         return reply(200, { ...(await readSettings(parts, book)), webhook_secret: secret });
       },

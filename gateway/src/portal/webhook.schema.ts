@@ -3,14 +3,12 @@ import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
 import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
-import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
+import { DAY_SECONDS, type Micros, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleAddress, exampleTimes, exampleWebhookSecret } from "../http/examples.ts";
 import { HTTPS_PATTERN, timestamp } from "../http/shapes.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import { type EndpointHealth, healthStates } from "../webhooks/endpoint-health.ts";
 import { registrationFields, registrationView } from "../webhooks/registration.ts";
-
-const DAY = 86_400;
 
 export const setAddressSchema = z
   .strictObject({
@@ -23,11 +21,11 @@ export const setAddressSchema = z
   .meta({ id: "SetWebhookAddress", examples: [{ url: exampleAddress }] });
 export const rotateSchema = z
   .strictObject({
-    overlap_seconds: wholeBetween(0, 30 * DAY)
+    overlap_seconds: wholeBetween(0, 30 * DAY_SECONDS)
       .optional()
       .meta({ description: "How long the secret before signs as well; a day when left out." }),
   })
-  .meta({ id: "RotateSecret", examples: [{ overlap_seconds: DAY }] });
+  .meta({ id: "RotateSecret", examples: [{ overlap_seconds: DAY_SECONDS }] });
 
 const count = (description: string) => z.int().min(0).max(COUNTED_MAX).meta({ description });
 const healthSchema = z

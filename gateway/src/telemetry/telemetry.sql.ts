@@ -1,11 +1,8 @@
 // All SQL of telemetry: writing the samples of processes, folding them into longer spans, reading and deleting them.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { DAY_SECONDS, HOUR_SECONDS, type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { deleteOldest } from "../store/retention.ts";
 import { type AcquirerSample, type Fold, type Measured, measures } from "./sample.ts";
-
-const HOUR_SECONDS = 3_600;
-const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /** Time between two samples that a process takes. */
 export const SAMPLE_SECONDS = 5;
