@@ -16,8 +16,15 @@ export const port: Form = {
 export const eventTypes = rules.TriggerEvent.fields.type.options;
 export const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
 
+/** Becomes the names of the profiles in a shell: in each line of JSON the name comes first. */
+export const profileNames = [String.raw`$(gerbang profiles list --json 2>/dev/null | cut -d\" -f4)`];
+
 export const asWhom = {
-  profile: { value: "NAME", summary: "whose key to use (default: GERBANG_PROFILE, or the one set by `profiles use`)" },
+  profile: {
+    value: "NAME",
+    known: profileNames,
+    summary: "whose key to use (default: GERBANG_PROFILE, or the one set by `profiles use`)",
+  },
 } as const;
 
 /** Options of commands that print one object. */

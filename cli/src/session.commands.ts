@@ -1,6 +1,6 @@
 // The rows of the table of commands about the key that is used: signing in and out, and profiles.
 import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
-import { httpAddress } from "./common.ts";
+import { httpAddress, profileNames } from "./common.ts";
 
 const profileName: Form = {
   pattern: /^[\w.-]{1,40}$/,
@@ -24,6 +24,7 @@ export const sessionCommands: readonly Command[] = [
       profile: {
         value: "NAME",
         form: profileName,
+        known: profileNames,
         summary: "how the key is kept (default: GERBANG_PROFILE, or default)",
       },
       production: { summary: "ask for a key of production; the person decides" },
@@ -40,7 +41,7 @@ export const sessionCommands: readonly Command[] = [
     name: "logout",
     summary: "Forget a key on this machine",
     details: ["The key itself stays valid until it is revoked in the portal, under Developers, Keys."],
-    options: { profile: { value: "NAME", summary: "which one (default: the one in use)" } },
+    options: { profile: { value: "NAME", known: profileNames, summary: "which one (default: the one in use)" } },
     examples: [["gerbang logout --profile live", "forgets that one"]],
     environment: ["GERBANG_PROFILE", "XDG_CONFIG_HOME"],
     run: async (values) => (await import("./login.ts")).logoutCommand(values),
@@ -56,7 +57,7 @@ export const sessionCommands: readonly Command[] = [
   defineCommand({
     name: "profiles use",
     summary: "Use a profile when none is named",
-    operand: { name: "profile", required: true },
+    operand: { name: "profile", required: true, known: profileNames },
     examples: [["gerbang profiles use live", "from now on"]],
     environment: ["XDG_CONFIG_HOME"],
     run: async (_values, [name = ""]) => (await import("./login.ts")).useCommand(name),

@@ -72,14 +72,15 @@ test("each variable that a merchant's command names is explained, and read somew
   }
 });
 
-test("bash completes merchants' commands, their options and their choices", () => {
+test("bash completes merchants' commands, their options and their choices, and the profiles that there are", () => {
   const offered = (...words: string[]): string[] =>
     execFileSync(
       "bash",
       [
         "--norc",
         "-c",
-        `${completion("bash", all)}
+        `gerbang() { [ "$*" = "profiles list --json" ] && printf '{"name":"%s","in_use":true}\\n' default live.1; }
+${completion("bash", all)}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _gerbang; printf '%s\\n' "\${COMPREPLY[@]}"`,
       ],
       { encoding: "utf8" },
@@ -90,6 +91,8 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.l
   expect(offered("gerbang", "payments", "w")).toEqual(["wait"]);
   expect(offered("gerbang", "payments", "list", "--me")).toEqual(["--method"]);
   expect(offered("gerbang", "payments", "create", "--method", "e")).toEqual(["ewallet"]);
+  expect(offered("gerbang", "payments", "list", "--profile", "")).toEqual(["default", "live.1"]);
+  expect(offered("gerbang", "profiles", "use", "l")).toEqual(["live.1"]);
   expect(offered("gerbang", "trigger", "dispute.")).toEqual(["dispute.opened", "dispute.updated", "dispute.resolved"]);
 });
 

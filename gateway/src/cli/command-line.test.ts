@@ -69,7 +69,7 @@ test.each([
   ["roles", "--sql is needed"],
   ["people reset-link", "--email is needed"],
   ["completion", "one of bash, zsh, fish is needed"],
-  ["completion tcsh", '"tcsh" is none of bash, zsh, fish'],
+  ["completion bsh", '"bsh" is none of bash, zsh, fish. Did you mean bash?'],
 ])("`gerbang %s` is a mistake that is named", (line, words) => expect(outcome(line)).toContain(words));
 
 test("help for words that are no command names the nearest", () => {

@@ -14,6 +14,8 @@ export interface Option {
   readonly default?: string;
   readonly required?: boolean;
   readonly form?: Form;
+  /** Values that Tab offers and others may join. bash, zsh and fish run a `$(…)` among them; no apostrophes. */
+  readonly known?: readonly string[];
 }
 
 type Options = Readonly<Record<string, Option>>;
@@ -28,10 +30,8 @@ type Given<O extends Option> = O extends { choices: readonly (infer Choice)[] }
 export type Values<O extends Options> = { -readonly [Name in keyof O]: Given<O[Name]> };
 
 /** A word after the command's name, such as the shell in `completion bash`. */
-interface Operand {
+interface Operand extends Pick<Option, "choices" | "required" | "known"> {
   readonly name: string;
-  readonly choices?: readonly string[];
-  readonly required?: boolean;
   /** True when any number of words may follow. */
   readonly many?: boolean;
 }

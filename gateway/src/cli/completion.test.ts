@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
+import { defineCommand } from "./command.ts";
 import { type Shell, completion } from "./completion.ts";
 import { commands } from "./table.ts";
 
@@ -31,9 +32,9 @@ function shellWords(line: string): string {
 const has = (shell: Shell): boolean =>
   (process.env.PATH ?? "").split(delimiter).some((place) => existsSync(join(place, shell)));
 
-function offered(shell: Shell, line: string): string[] {
+function offered(shell: Shell, line: string, of = commands): string[] {
   const quiet = shell === "bash" ? ["--norc", "--noprofile"] : shell === "zsh" ? ["-f"] : ["--no-config"];
-  const script = asks[shell](completion(shell, commands), line);
+  const script = asks[shell](completion(shell, of), line);
   const output = execFileSync(shell, [...quiet, "-c", script], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   return output.split("\n").filter(Boolean).toSorted();
 }
@@ -75,6 +76,17 @@ function describe(shell: Shell): void {
     expect(offered(shell, "gerbang verify --environment ")).toEqual(["production", "sandbox"]);
     expect(offered(shell, "gerbang ledger export --format h")).toEqual(["hledger"]);
     expect(offered(shell, "gerbang verify --merchant ")).toEqual([]);
+  });
+
+  here(`${shell} offers what a command prints, to an option and as the word after a command${note}`, () => {
+    const known = ["$(seq 18 20)"];
+    const run = () => Promise.resolve(0);
+    const options = { size: { value: "N", known, summary: "how big" } };
+    const own = [
+      defineCommand({ name: "shoe", summary: "", options, operand: { name: "n", known }, examples: [], run }),
+    ];
+    expect(offered(shell, "gerbang shoe --size ", own)).toEqual(["18", "19", "20"]);
+    expect(offered(shell, "gerbang shoe 1", own)).toEqual(["18", "19"]);
   });
 
   here(`${shell} offers shells to the command that completes them${note}`, () => {

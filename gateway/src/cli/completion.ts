@@ -1,4 +1,4 @@
-// Makes the scripts that complete commands, options and choices in a shell. They contain the whole table, so Tab starts no program. Pure.
+// Makes the scripts that complete commands, options and choices in a shell. They contain the whole table: Tab starts a program only for a `$(…)`. Pure.
 import { type Command, isSwitch } from "./command.ts";
 import { followers } from "./parse.ts";
 
@@ -9,7 +9,7 @@ export type Shell = (typeof shells)[number];
 interface Place {
   words: string;
   next: readonly { word: string; summary: string }[];
-  /** Options of this place whose value is one of some words. */
+  /** Options of this place whose value is one of some words; the last word of a command stands for its operand. */
   choices: readonly { option: string; words: readonly string[] }[];
   /** Options with a value that cannot be completed. */
   values: readonly string[];
@@ -45,11 +45,13 @@ function placeOf({ name, options, operand }: Command): Place {
   const all = Object.entries(options);
   const operands = (operand?.choices ?? []).map((word) => ({ word, summary: operand?.name ?? "" }));
   const flags = all.map(([option, { summary }]) => ({ word: `--${option}`, summary }));
+  const valued = all.map(([option, { choices, known = [] }]) => ({ option: `--${option}`, words: choices ?? known }));
+  const own = { option: name.split(" ").at(-1) ?? "", words: operand?.known ?? [] };
   return {
     words: name,
     next: [...operands, ...flags, { word: "--help", summary: "print help" }],
-    choices: all.flatMap(([option, { choices }]) => (choices ? [{ option: `--${option}`, words: choices }] : [])),
-    values: all.filter(([, spec]) => !isSwitch(spec) && !spec.choices).map(([option]) => `--${option}`),
+    choices: [...valued, own].filter(({ words }) => words.length > 0),
+    values: all.filter(([, spec]) => !isSwitch(spec) && !spec.choices && !spec.known).map(([option]) => `--${option}`),
   };
 }
 
@@ -65,11 +67,7 @@ function valueCases(places: readonly Place[], offer: (words: readonly string[]) 
 
 /** A shell pattern of all places, by which a script follows the words from one place to the next. */
 const steps = (places: readonly Place[]): string =>
-  places
-    .filter(({ words }) => words !== "")
-    .map(({ words }) => `"${words}"`)
-    .filter((word, index, all) => all.indexOf(word) === index)
-    .join("|");
+  [...new Set(places.map(({ words }) => `"${words}"`))].filter((place) => place !== '""').join("|");
 
 function bash(places: readonly Place[]): string {
   const cases = places
@@ -125,11 +123,15 @@ function fish(places: readonly Place[]): string {
       ...choices.map(({ option, words: known }): [string, string] => [option, ` -x -a '${known.join(" ")}'`]),
       ...values.map((option): [string, string] => [option, " -x"]),
     ]);
-    return next.map(({ word, summary }) =>
-      word.startsWith("--")
-        ? `${here} -l ${word.slice(2)}${valued.get(word) ?? ""} -d ${quoted(summary)}`
-        : `${here} -a ${word} -d ${quoted(summary)}`,
-    );
+    const own = choices.filter(({ option }) => !option.startsWith("--"));
+    return [
+      ...next.map(({ word, summary }) =>
+        word.startsWith("--")
+          ? `${here} -l ${word.slice(2)}${valued.get(word) ?? ""} -d ${quoted(summary)}`
+          : `${here} -a ${word} -d ${quoted(summary)}`,
+      ),
+      ...own.map(({ words: known }) => `${here} -a '${known.join(" ")}'`),
+    ];
   });
   return `# Completion of gerbang for fish: gerbang completion fish > ~/.config/fish/completions/gerbang.fish
 function __gerbang_at

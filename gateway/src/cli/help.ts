@@ -1,6 +1,6 @@
 // The help of the command line as text, as wide as the terminal allows.
 import { type Command, UsageError, notationOf } from "./command.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 import { followers, startsWith } from "./parse.ts";
 import { variables } from "./variables.ts";
 
@@ -28,10 +28,9 @@ export function helpOf(commands: readonly Command[], words: readonly string[]): 
 
 function noHelp(commands: readonly Command[], words: readonly string[]): string {
   const wrong = words.findIndex((_, index) => !followers(commands, words.slice(0, index)).includes(words[index] ?? ""));
-  const known = followers(commands, words.slice(0, wrong));
-  const meant = nearest(words[wrong] ?? "", known);
-  const hint = meant === undefined ? "" : ` Did you mean ${[...words.slice(0, wrong), meant].join(" ")}?`;
-  return `there is no command ${JSON.stringify(words.join(" "))}.${hint}`;
+  const right = words.slice(0, wrong);
+  const hint = didYouMean(words[wrong] ?? "", followers(commands, right), right.map((word) => `${word} `).join(""));
+  return `there is no command ${JSON.stringify(words.join(" "))}${hint || "."}`;
 }
 
 /** The usage line of a command: optional parts are in brackets. */

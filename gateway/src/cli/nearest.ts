@@ -18,6 +18,12 @@ export function distance(one: string, other: string): number {
   return rows[one.length]?.[other.length] ?? 0;
 }
 
+/** The end of a sentence about a mistyped word: the nearest known one, after `before`. Empty when there is none. */
+export function didYouMean(word: string, known: readonly string[], before = ""): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : `. Did you mean ${before}${meant}?`;
+}
+
 /** The nearest known word of which at most a third is wrong, or which begins with the typed word; undefined when there is none. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   // Users type words of any length, and the work grows with the length.

@@ -1,7 +1,7 @@
 // Parses the words of a command line into a command and its values. Pure: `parse` throws `UsageError` and prints nothing.
 import { parseArgs } from "node:util";
 import { type Command, type Option, UsageError, isSwitch } from "./command.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 
 export type Parsed =
   | { kind: "run"; command: Command; values: Record<string, string | boolean | undefined>; operands: string[] }
@@ -58,9 +58,8 @@ function unknownCommand(commands: readonly Command[], name: readonly string[], w
   const whole = ["gerbang", ...name].join(" ");
   const after = word === undefined ? "" : ". Options come after it";
   if (word === undefined || word.startsWith("-")) return `${whole} needs one of: ${known.join(", ")}${after}`;
-  const meant = nearest(word, known);
-  const hint = meant === undefined ? `There are: ${known.join(", ")}` : `Did you mean ${whole} ${meant}?`;
-  return `${whole} has no command ${JSON.stringify(word)}. ${hint}`;
+  const hint = didYouMean(word, known, `${whole} `) || `. There are: ${known.join(", ")}`;
+  return `${whole} has no command ${JSON.stringify(word)}${hint}`;
 }
 
 function valuesOf(command: Command, words: readonly string[]): Parsed {
@@ -97,13 +96,14 @@ function valuesOf(command: Command, words: readonly string[]): Parsed {
       operand.choices ? `one of ${operand.choices.join(", ")} is needed` : `${operand.name} is needed`,
     );
   if (operand?.choices && word !== undefined && !operand.choices.includes(word))
-    throw new UsageError(`${JSON.stringify(word)} is none of ${operand.choices.join(", ")}`);
+    throw new UsageError(
+      `${JSON.stringify(word)} is none of ${operand.choices.join(", ")}${didYouMean(word, operand.choices)}`,
+    );
   return { kind: "run", command, values, operands };
 }
 
 function unknownOption({ options }: Command, rawName: string): string {
-  const meant = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
-  return `there is no option ${rawName}${meant === undefined ? "" : `. Did you mean --${meant}?`}`;
+  return `there is no option ${rawName}${didYouMean(rawName.replace(/^-+/, ""), Object.keys(options), "--")}`;
 }
 
 function valueGiven(option: Option, name: string, value: string | undefined, inline: boolean | undefined): string {
@@ -111,11 +111,10 @@ function valueGiven(option: Option, name: string, value: string | undefined, inl
   // A word that begins with a dash is more likely the next option, after a forgotten value.
   if (inline !== true && /^-./.test(value))
     throw new UsageError(`${name} needs a value; one that begins with a dash is written ${name}=${value}`);
-  if (option.choices && !option.choices.includes(value)) {
-    const meant = nearest(value, option.choices);
-    const hint = meant === undefined ? "" : `. Did you mean ${meant}?`;
-    throw new UsageError(`${name} is ${listed(option.choices)}, not ${JSON.stringify(value)}${hint}`);
-  }
+  if (option.choices && !option.choices.includes(value))
+    throw new UsageError(
+      `${name} is ${listed(option.choices)}, not ${JSON.stringify(value)}${didYouMean(value, option.choices)}`,
+    );
   if (option.form && !option.form.pattern.test(value)) throw new UsageError(`${name} ${option.form.says}`);
   return value;
 }
