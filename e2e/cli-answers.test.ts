@@ -365,7 +365,7 @@ async function interrupted(...args: string[]): Promise<{ sent: string; code: num
 
 test("Ctrl-C ends a refund with the key that it was sent with: without it the same command would refund again", async () => {
   const { code, stderr, key } = await interrupted("refunds", "create", "pay_01kan3t5q8e4vs0x7ybd2m9fjh");
-  expect(code).toBe(1);
+  expect(code).toBe(130);
   expect(stderr).toContain("What was sent may have been done: look it up.");
   expect(stderr).toContain(`To run the same again safely: --idempotency-key ${key}`);
 });

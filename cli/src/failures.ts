@@ -12,6 +12,14 @@ export class Trouble extends Error {
   override name = "Trouble";
 }
 
+/** Ctrl-C ended a wait; the message says what that leaves. */
+export class Interrupted extends Trouble {}
+
+/** Whether Ctrl-C ended the command: a call under way, or its wait for somebody. */
+export function isInterrupt(error: unknown): boolean {
+  return error instanceof Interrupted || (error instanceof GerbangError && error.code === "ABORTED");
+}
+
 /** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
 export function explain(error: unknown): string | undefined {
   return sentenceOf(error)?.toString();

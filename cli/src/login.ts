@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { openInBrowser } from "./browser.ts";
 import { UnexpectedAnswer, remember } from "./answers.ts";
-import { Trouble } from "./failures.ts";
+import { Interrupted, Trouble } from "./failures.ts";
 import { originOf, userAgent } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
 import { say, stopped, write } from "./output/print.ts";
@@ -103,10 +103,7 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
   let isUnsure = false;
   for (let left = Math.min(LASTS_MAX, expires_in) + 30; left > 0; left -= waitSeconds) {
     await pause(waitSeconds * 1000, stop);
-    if (stop.aborted) {
-      say(words`Stopped. Nothing was kept; the code expires in a few minutes.`);
-      return undefined;
-    }
+    if (stop.aborted) throw new Interrupted("Stopped. Nothing was kept; the code expires in a few minutes.");
     let answer: Record<string, unknown>;
     try {
       answer = await ask(origin, "/token", { device_code });

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stopWithParent } from "../../gateway/src/ground/parent.ts";
 import { runCommandLine } from "../../gateway/src/cli/run.ts";
-import { explain } from "./failures.ts";
+import { explain, isInterrupt } from "./failures.ts";
 import { say } from "./output/print.ts";
 import { words } from "./output/text.ts";
 import { allCommands, isOwn, ownCommands, serviceMain } from "./table.ts";
@@ -32,7 +32,7 @@ if (mangled !== undefined) {
   process.exitCode = 2;
 } else if (isOwn(given)) {
   stopWithParent();
-  process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain }, given);
+  process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain, isInterrupt }, given);
 } else {
   const commands = await allCommands();
   const isService = commands.some(({ name, ofService }) => ofService && name.split(" ")[0] === given[0]);
@@ -41,6 +41,6 @@ if (mangled !== undefined) {
     await import(serviceMain.href);
   } else {
     stopWithParent();
-    process.exitCode = await runCommandLine({ commands, version, explain }, given);
+    process.exitCode = await runCommandLine({ commands, version, explain, isInterrupt }, given);
   }
 }

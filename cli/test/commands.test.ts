@@ -441,6 +441,13 @@ describe("whose key", () => {
     expect(existsSync(profilesFile())).toBe(false);
   });
 
+  test("is nobody's where Ctrl-C ends the wait, with the exit code of it", async () => {
+    const run = new Run(["login", "--base-url", service.origin, "--no-browser"], {});
+    await expect.poll(() => run.words, { timeout: 10_000 }).toContain("Waiting for you");
+    expect(await run.interrupt()).toMatchObject({ code: 130, words: expect.stringContaining("Nothing was kept") });
+    expect(existsSync(profilesFile())).toBe(false);
+  });
+
   test.each([
     ["half a key", { GERBANG_CLIENT_ID: "ak_test_x" }, "belong together"],
     ["a key without a place", { GERBANG_CLIENT_ID: "ak_test_x", GERBANG_SECRET: "sk_test_x" }, "set GERBANG_BASE_URL"],
@@ -530,7 +537,7 @@ describe("a terminal", () => {
     const started = new Run(typed, ofClient());
     await expect.poll(() => started.words, { timeout: 10_000 }).toContain("GATEWAY_ERROR: trying again");
     const { code, words } = await started.interrupt();
-    expect([code, words]).toEqual([1, expect.stringContaining("\nWhat was sent may have been done: look it up.\n")]);
+    expect([code, words]).toEqual([130, expect.stringContaining("\nWhat was sent may have been done: look it up.\n")]);
     const key = /--idempotency-key (\S+)$/m.exec(words)?.[1] ?? "";
     const again = await gerbang([...typed, "--idempotency-key", key]);
     expect([again.code, again.data]).toEqual([0, expect.stringContaining("qr_string")]);

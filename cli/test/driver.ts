@@ -8,7 +8,7 @@ timers.setTimeout = ((ms: number, value: unknown, options: object) => waitFully(
 syncBuiltinESMExports();
 
 const { runCommandLine } = await import("../../gateway/src/cli/run.ts");
-const { explain } = await import("../src/failures.ts");
+const { explain, isInterrupt } = await import("../src/failures.ts");
 const { ownCommands } = await import("../src/table.ts");
 
 /** One line each: a command to run, or that somebody presses Ctrl-C. */
@@ -29,6 +29,6 @@ createInterface(process.stdin).on("line", (text) => {
   process.env = asked.env;
   process.chdir(asked.cwd);
   Object.assign(process.stdout, { isTTY: asked.terminal !== undefined, ...asked.terminal });
-  const program = { commands: ownCommands(), version: "0.0.0", explain };
+  const program = { commands: ownCommands(), version: "0.0.0", explain, isInterrupt };
   void runCommandLine(program, asked.args).then((code) => tell(`${JSON.stringify({ code })}\n`));
 });

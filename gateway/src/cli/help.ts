@@ -11,6 +11,7 @@ export const exits: Readonly<Record<number, string>> = {
   0: "done",
   1: "it failed",
   2: "the command was misunderstood",
+  130: "Ctrl-C ended it before it was done",
 };
 
 /** Help for the command with this name, for those whose names begin so, or for all. Throws `UsageError` when there is none. */

@@ -10,11 +10,13 @@ export interface Program {
   version: string;
   /** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
   explain: (error: unknown) => string | undefined;
+  /** Whether the error says that Ctrl-C ended the command. */
+  isInterrupt?: (error: unknown) => boolean;
 }
 
-/** Returns the exit code: 0 done, 1 failed, 2 misunderstood. Throws nothing. */
+/** Returns the exit code: one of `exits`. Throws nothing. */
 export async function runCommandLine(
-  { commands, version, explain }: Program,
+  { commands, version, explain, isInterrupt }: Program,
   words: readonly string[],
 ): Promise<number> {
   try {
@@ -25,7 +27,7 @@ export async function runCommandLine(
   } catch (error) {
     if (error instanceof UsageError) return misunderstood(commands, error, words);
     say(explain(error) ?? (error as Error).stack ?? String(error));
-    return 1;
+    return isInterrupt?.(error) === true ? 130 : 1;
   }
 }
 
