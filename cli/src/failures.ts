@@ -52,7 +52,9 @@ function ofApi(error: GerbangError): Printable {
   const field = details?.field;
   // In brackets the client says the system's own words, which people need not read: the reason is in theirs.
   const why = cause === undefined ? "" : reasonOf(cause);
-  const said = why === "" ? message : message.replace(/ \([^]*\)\.$/, () => `: ${why}${why.endsWith("?") ? "" : "."}`);
+  const told = why === "" ? message : message.replace(/ \([^]*\)\.$/, () => `: ${why}${why.endsWith("?") ? "" : "."}`);
+  // The limits of a list in time have a name for each list in the API, and two names here.
+  const said = told.replace(/^(?:created|opened|posted|date)_(from|to)\b/, "--$1");
   const lines = [
     words`${code}: ${said}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
@@ -95,11 +97,14 @@ function adviceOf(error: GerbangError): Printable {
     : words`${advice}`;
 }
 
-/** The details that the message refers to and does not say itself, a line each. */
+/**
+ * The details that the message refers to and does not say itself, a line each. In "paid or returned already; read its status first" the value of the
+ * status is a word by chance.
+ */
 function detailsOf(details: Readonly<Record<string, unknown>> = {}, message: string): Printable[] {
   return Object.entries(details)
     .filter(([name, value]) => !/^(field|value)$/.test(name) && /^(string|number)$/.test(typeof value))
-    .filter(([, value]) => !message.includes(String(value)))
+    .filter(([name, value]) => !message.includes(String(value)) || message.includes(`its ${name}`))
     .slice(0, DETAILS_MAX)
     .map(([name, value]) => words`${name.slice(0, PROBLEM_MAX)}: ${String(value).slice(0, PROBLEM_MAX)}`);
 }

@@ -267,6 +267,7 @@ describe("money", () => {
     const [payout] = await json("settlements list");
     const { uuid } = payout as { uuid: string };
     await line(`settlements pay ${uuid}`);
+    expect((await line(`settlements pay ${uuid}`)).words).toMatch(/^SETTLEMENT_CLOSED: .*\nstatus: paid\n/);
     expect((await line("settlements list --status paid")).data).toContain(uuid);
     expect((await line(`settlements statement ${uuid}`)).data).toContain(reference);
   });
@@ -290,7 +291,7 @@ describe("money", () => {
       expect(data).toContain(` ${id} `);
       expect(await json(`${list} --from ${before}`)).toHaveLength(1);
       expect(await json(`${list} --to ${before}`)).toHaveLength(0);
-      expect((await line(`${list} --from yesterday`)).words).toMatch(/^VALIDATION_ERROR: .*_from/);
+      expect((await line(`${list} --from yesterday`)).words).toMatch(/^VALIDATION_ERROR: --from must be YYYY-/);
     }
   });
 
