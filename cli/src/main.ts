@@ -7,7 +7,7 @@ import { runCommandLine } from "../../gateway/src/cli/run.ts";
 import { explain, isInterrupt } from "./failures.ts";
 import { say } from "./output/print.ts";
 import { words } from "./output/text.ts";
-import { allCommands, isOwn, ownCommands, serviceMain } from "./table.ts";
+import { allCommands, elsewhere, isOwn, ownCommands, serviceMain } from "./table.ts";
 import { version } from "./version.ts";
 
 // The reader of the output may stop early, as `head` does: that is no error, and the command goes on to its end.
@@ -35,10 +35,14 @@ if (mangled !== undefined) {
   process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain, isInterrupt }, given);
 } else {
   const commands = await allCommands();
+  const where = elsewhere(given);
   const isService = commands.some(({ name, ofService }) => ofService && name.split(" ")[0] === given[0]);
   if (isService && existsSync(fileURLToPath(serviceMain))) {
     process.argv[1] = fileURLToPath(serviceMain);
     await import(serviceMain.href);
+  } else if (where !== undefined) {
+    say(words`${where}`);
+    process.exitCode = 2;
   } else {
     stopWithParent();
     process.exitCode = await runCommandLine({ commands, version, explain, isInterrupt }, given);

@@ -22,6 +22,18 @@ export const merchantCommands: readonly Command[] = [
   ...sandboxCommands,
 ];
 
+/** The first words of the service's commands: where it is not, each is said to be in its checkout. */
+const serviceWords =
+  "serve acquirer provider migrate roles secrets verify ledger insights operator people sign openapi".split(" ");
+
+/** The sentence about a command of the service, where the service is not; undefined for other words. */
+export function elsewhere([first = "", second = ""]: readonly string[]): string | undefined {
+  const word = first === "help" ? second : first;
+  return serviceWords.includes(word) && !existsSync(fileURLToPath(serviceTable))
+    ? `gerbang ${word} is for whoever runs the service, and only its checkout has it: npx gerbang ${word} runs it there.`
+    : undefined;
+}
+
 const firstWords = new Set(merchantCommands.map(({ name }) => name.split(" ")[0] ?? ""));
 
 /** True when the words name a command for merchants: then nothing else has to be loaded. */

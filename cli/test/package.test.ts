@@ -10,8 +10,11 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { commands as ofService } from "../../gateway/src/cli/table.ts";
+import { ownCommands } from "../src/table.ts";
 
 const cli = fileURLToPath(new URL("..", import.meta.url));
+const merchantWords = ownCommands().map(({ name }) => name.split(" ")[0] ?? "");
 let folder: string;
 let server: Server;
 let asked: { url: string | undefined; agent: string | undefined }[] = [];
@@ -86,7 +89,18 @@ test.each(nodes)("the package runs by itself, by %s", async (node) => {
     words: "As of 2026-11-23T00:00:00Z, sandbox.\n",
   });
   expect(asked).toEqual([{ url: "/v1/balances", agent: expect.stringMatching(/^gerbang-cli\//) }]);
-  expect(await gerbang(node, "serve")).toMatchObject({ code: 2, words: expect.stringContaining('no command "serve"') });
+});
+
+test("a command of the service is said to be in its checkout, also where its help is asked for", async () => {
+  for (const word of new Set(ofService.map(({ name }) => name.split(" ")[0] ?? ""))) {
+    if (merchantWords.includes(word)) continue;
+    expect(await gerbang(process.execPath, word)).toMatchObject({
+      code: 2,
+      words: `gerbang ${word} is for whoever runs the service, and only its checkout has it: npx gerbang ${word} runs it there.\n`,
+    });
+  }
+  expect((await gerbang(process.execPath, "help", "serve")).words).toContain("only its checkout has it");
+  expect((await gerbang(process.execPath, "srve")).words).toContain('has no command "srve". There are: login');
 });
 
 test("a command goes on to its end where nobody reads its sentences", async () => {
