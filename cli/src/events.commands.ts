@@ -50,6 +50,9 @@ export const eventCommands: readonly Command[] = [
   defineCommand({
     name: "trigger",
     summary: "Send an event with sample data to the registered address of the sandbox",
+    details: [
+      "It needs that address even while listen runs, which then forwards the sample too. Without one, let something really happen, as by payments create and payments simulate: listen forwards that.",
+    ],
     operand: { name: "type", choices: [...eventTypes, "all"], required: true },
     options: change,
     examples: [
