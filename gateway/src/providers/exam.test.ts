@@ -111,3 +111,27 @@ test.each<[string, (calls: AcquirerCalls) => Partial<AcquirerCalls>, string]>([
     await bench.close();
   }
 });
+
+test.each([
+  ["fails at a fake", true],
+  ["is no fault at a provider's own sandbox, whose codes may be placeholders that nobody pays", false],
+])("a QR code that is no QRIS %s", async (_what, isFake) => {
+  const [one] = examCases;
+  const bench = new Bench();
+  await bench.start(async () => {
+    const { control, ...subject } = await lying((calls) => ({
+      open: async (request, signal) => {
+        const { instructions, ...opened } = await calls.open(request, signal);
+        const isQr = instructions.type === "qr_string";
+        return { ...opened, instructions: isQr ? { ...instructions, value: "some-random-qr-string" } : instructions };
+      },
+    }));
+    return isFake && control ? { ...subject, control } : subject;
+  });
+  try {
+    const sat = expect(one?.run(bench));
+    await (isFake ? sat.rejects.toThrow("the QR code is no QRIS") : sat.resolves.toBeUndefined());
+  } finally {
+    await bench.close();
+  }
+});
