@@ -86,7 +86,8 @@ function adviceOf(error: GerbangError): Printable {
     return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
   if (code === "ENVIRONMENT_MISMATCH")
     return words`gerbang profiles list shows your keys with their environments, and --profile NAME chooses one.`;
-  if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
+  if (code === "CLIENT_NOT_FOUND")
+    return words`If it is a profile's key, get a new one with gerbang login --profile NAME; for production also with --production.`;
   if (code === "STATE_NOT_REACHED")
     return message.endsWith(" in time.")
       ? words`To wait longer: --timeout SECONDS.`

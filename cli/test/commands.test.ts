@@ -470,7 +470,9 @@ describe("whose key", () => {
     const { code, words } = await gerbang(["balances"], { ...ofClient(), GERBANG_CLIENT_ID: "ak_test_gone" });
     expect([code, words]).toEqual([
       1,
-      expect.stringMatching(/^CLIENT_NOT_FOUND: .*\nIf it is a profile's key, get a new one with gerbang login/),
+      expect.stringMatching(
+        /^CLIENT_NOT_FOUND: .*\nIf it is a profile's key, get a new one with gerbang login --profile NAME; .* --production/,
+      ),
     ]);
   });
 
