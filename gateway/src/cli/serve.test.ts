@@ -208,6 +208,7 @@ test("an OPS_HOST that is no address of this machine ends a production start wit
     OPERATOR_TOKEN: "op_9f2c71e04d5b8a6630c1e7f2",
     BASE_URL: "https://pay.example/v1",
     DATABASE_URL: (await cloneDatabase()).url,
+    GERBANG_DATA: service.dataDirectory,
     PORT: "0",
     METRICS_PORT: "0",
     OPS_HOST: "192.0.2.1", // reserved for documents
