@@ -11,31 +11,27 @@ import { rowOf } from "./operation.ts";
 import { type Reply, failure } from "./operations.ts";
 
 const LIST_MAX = 100;
-const key = "([a-z0-9.]{1,64})";
-
 type Route<Result> = [method: string, path: RegExp, handle: (desk: Desk, key: string, body: Buffer) => Result];
 
+/** A route at a path, in which `{key}` stands for an operation key. */
+const route = <Result>(method: string, path: string, handle: Route<Result>[2]): Route<Result> => [
+  method,
+  new RegExp(`^${path.replace("{key}", "([a-z0-9.]{1,64})")}$`),
+  handle,
+];
+
 const controls: Route<Reply>[] = [
-  ["GET", /^\/operations$/, (desk) => ({ status: 200, body: { data: desk.operations.newest(LIST_MAX).map(rowOf) } })],
-  ["GET", /^\/behaviour$/, (desk) => ({ status: 200, body: desk.behaviour.view() })],
-  [
-    "PUT",
-    /^\/behaviour$/,
-    (desk, _key, body) => {
-      desk.behaviour.change(parse(behaviourSchema, body));
-      return { status: 200, body: desk.behaviour.view() };
-    },
-  ],
-  [
-    "POST",
-    new RegExp(`^/payments/${key}/pay$`),
-    (desk, operationKey, body) => desk.pay(operationKey, parse(paySchema, body)),
-  ],
-  [
-    "POST",
-    new RegExp(`^/refunds/${key}/settle$`),
-    (desk, operationKey, body) => desk.conclude(operationKey, parse(concludeSchema, body)),
-  ],
+  route("GET", "/operations", ({ operations }) => ({
+    status: 200,
+    body: { data: operations.newest(LIST_MAX).map(rowOf) },
+  })),
+  route("GET", "/behaviour", ({ behaviour }) => ({ status: 200, body: behaviour.view() })),
+  route("PUT", "/behaviour", ({ behaviour }, _key, body) => {
+    behaviour.change(parse(behaviourSchema, body));
+    return { status: 200, body: behaviour.view() };
+  }),
+  route("POST", "/payments/{key}/pay", (desk, key, body) => desk.pay(key, parse(paySchema, body))),
+  route("POST", "/refunds/{key}/settle", (desk, key, body) => desk.conclude(key, parse(concludeSchema, body))),
 ];
 
 /** A request of the protocol: how to carry it out, and how to refuse it for good. */
@@ -48,49 +44,38 @@ const TOLD = "Refused, as this simulator was told.";
 const refused = (): Reply => failure(422, "refused", TOLD, true);
 
 const calls: Route<Call>[] = [
-  [
-    "POST",
-    /^\/payments$/,
-    ({ operations }, _key, body) => {
-      const order = parse(paymentOrderSchema, body);
-      return {
-        work: () => operations.openPayment(order),
-        refuse: () => operations.refuse("payment", order.operation_key, "refused", TOLD),
-      };
-    },
-  ],
-  [
-    "POST",
-    /^\/refunds$/,
-    (desk, _key, body) => {
-      const order = parse(refundOrderSchema, body);
-      const { operations, behaviour } = desk;
-      return {
-        work() {
-          const reply = operations.openRefund(order, behaviour.refunds);
-          desk.concludeSoon(operations.get("refund", order.operation_key));
-          return reply;
-        },
-        refuse: () => operations.refuse("refund", order.operation_key, "refused", TOLD),
-      };
-    },
-  ],
-  [
-    "POST",
-    new RegExp(`^/payments/${key}/cancel$`),
-    ({ operations }, operationKey) => ({ work: () => operations.cancel(operationKey), refuse: refused }),
-  ],
+  route("POST", "/payments", ({ operations }, _key, body) => {
+    const order = parse(paymentOrderSchema, body);
+    return {
+      work: () => operations.openPayment(order),
+      refuse: () => operations.refuse("payment", order.operation_key, "refused", TOLD),
+    };
+  }),
+  route("POST", "/refunds", (desk, _key, body) => {
+    const order = parse(refundOrderSchema, body);
+    const { operations, behaviour } = desk;
+    return {
+      work() {
+        const reply = operations.openRefund(order, behaviour.refunds);
+        desk.concludeSoon(operations.get("refund", order.operation_key));
+        return reply;
+      },
+      refuse: () => operations.refuse("refund", order.operation_key, "refused", TOLD),
+    };
+  }),
+  route("POST", "/payments/{key}/cancel", ({ operations }, key) => ({
+    work: () => operations.cancel(key),
+    refuse: refused,
+  })),
   ...(["payment", "refund"] as const).flatMap((kind): Route<Call>[] => [
-    [
-      "GET",
-      new RegExp(`^/${kind}s/${key}$`),
-      ({ operations }, operationKey) => ({ work: () => operations.find(kind, operationKey), refuse: refused }),
-    ],
-    [
-      "POST",
-      new RegExp(`^/${kind}s/${key}/void$`),
-      ({ operations }, operationKey) => ({ work: () => operations.void(kind, operationKey), refuse: refused }),
-    ],
+    route("GET", `/${kind}s/{key}`, ({ operations }, key) => ({
+      work: () => operations.find(kind, key),
+      refuse: refused,
+    })),
+    route("POST", `/${kind}s/{key}/void`, ({ operations }, key) => ({
+      work: () => operations.void(kind, key),
+      refuse: refused,
+    })),
   ]),
 ];
 
