@@ -1,7 +1,8 @@
 // All SQL of the audit of operators' changes. Rows are added and read, and never changed.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface AuditedCall {
@@ -47,30 +48,27 @@ export interface AuditFilter {
 export const PATH_MAX = 512;
 const ADDRESS_MAX = 60;
 
-export function insertAudit(
-  call: AuditedCall,
-  row: { auditId: string; at: Micros; body: string | null; status: number | null },
-): Statement {
-  return {
-    text: `insert into operator_audit (audit_id, at, role, method, path, merchant_id, request_id, body, status, actor, address, approved_by)
-values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::json, $9::smallint, $10::text, $11::text,
-  $12::text)`,
-    values: [
-      row.auditId,
-      sqlTime(row.at),
-      call.role,
-      call.method,
-      call.path.slice(0, PATH_MAX),
-      uuidOrNull(call.merchantId),
-      uuidOf(call.requestId),
-      row.body,
-      row.status,
-      call.actor,
-      call.address?.slice(0, ADDRESS_MAX) ?? null,
-      call.approvedBy ?? null,
-    ],
-  };
+interface NewAuditRow extends AuditedCall {
+  auditId: string;
+  at: Micros;
+  body: string | null;
+  status: number | null;
 }
+
+export const insertAudit = bulkInsert<NewAuditRow>("operator_audit", {
+  audit_id: ["uuid", ({ auditId }) => uuidOf(auditId)],
+  at: ["timestamptz", ({ at }) => at],
+  role: ["text", ({ role }) => role],
+  method: ["text", ({ method }) => method],
+  path: ["text", ({ path }) => path.slice(0, PATH_MAX)],
+  merchant_id: ["uuid", ({ merchantId }) => uuidOrNull(merchantId)],
+  request_id: ["uuid", ({ requestId }) => uuidOf(requestId)],
+  body: ["json", ({ body }) => body],
+  status: ["smallint", ({ status }) => status],
+  actor: ["text", ({ actor }) => actor],
+  address: ["text", ({ address }) => address?.slice(0, ADDRESS_MAX)],
+  approved_by: ["text", ({ approvedBy }) => approvedBy],
+});
 
 /** Gives one row when the request is recorded. */
 export function selectAsked(requestId: string): Statement {

@@ -1,6 +1,6 @@
 // The audit of operators' changes: append-only rows without secrets, one written before a change and one before its answer.
 import type { Clock } from "../ground/clock.ts";
-import { newId, uuidOf } from "../ground/ids.ts";
+import { newId } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
 import {
   type AuditFilter,
@@ -70,8 +70,8 @@ export class Audit {
 
   /** Records the request. Must finish before the change begins. */
   async asked(call: AuditedCall, body: unknown): Promise<void> {
-    const row = { auditId: uuidOf(call.requestId), at: this.clock.now(), body: keptBody(body), status: null };
-    await this.database.query(insertAudit(call, row));
+    const row = { ...call, auditId: call.requestId, at: this.clock.now(), body: keptBody(body), status: null };
+    await this.database.query(insertAudit([row]));
   }
 
   /** Records the status. Must finish before the answer is sent. */
@@ -82,7 +82,7 @@ export class Audit {
   /** The statement that records the status, for a transaction that also writes the outcome. */
   answerOf(call: AuditedCall, status: number): Statement {
     const at = this.clock.now();
-    return insertAudit(call, { auditId: uuidOf(newId("request", at)), at, body: null, status });
+    return insertAudit([{ ...call, auditId: newId("request", at), at, body: null, status }]);
   }
 
   /** True when the request is recorded. */

@@ -1,5 +1,5 @@
 // All SQL of operators' tokens and of their last uses.
-import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { bulkInsert } from "../store/table.ts";
@@ -33,21 +33,15 @@ export interface KnownToken extends TokenTerms {
   revoked: boolean;
 }
 
-export function insertToken(token: NewToken, digest: Buffer): Statement {
-  return {
-    text: `insert into operator_tokens (token_id, name, role, digest, created_at, created_by, expires_at)
-values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::timestamptz)`,
-    values: [
-      uuidOf(token.tokenId),
-      token.name,
-      token.role,
-      digest,
-      sqlTime(token.createdAt),
-      token.createdBy,
-      sqlTimeOrNull(token.expiresAt),
-    ],
-  };
-}
+export const insertTokens = bulkInsert<NewToken & { digest: Buffer }>("operator_tokens", {
+  token_id: ["uuid", ({ tokenId }) => uuidOf(tokenId)],
+  name: ["text", ({ name }) => name],
+  role: ["text", ({ role }) => role],
+  digest: ["bytea", ({ digest }) => digest],
+  created_at: ["timestamptz", ({ createdAt }) => createdAt],
+  created_by: ["text", ({ createdBy }) => createdBy],
+  expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
+});
 
 /** Revokes all tokens of a name that are not revoked yet, or only the expired ones. Gives a row for each. */
 export function revokeTokens(name: string, now: Micros, which: "all" | "expired"): Statement {

@@ -12,7 +12,7 @@ import {
   type OperatorToken,
   type TokenTerms,
   countLiveTokens,
-  insertToken,
+  insertTokens,
   replaceToken,
   revokeTokens,
   selectCurrentToken,
@@ -116,7 +116,7 @@ export class OperatorTokens {
       throw validationFault("name", name, `At most ${LIVE_TOKENS_MAX} tokens may be good at once. Revoke one first.`);
     const secret = newSecret("op_");
     const token = { tokenId, name, role, expiresAt, createdAt: now, createdBy: maker.name };
-    await query(insertToken(token, sha256(secret)));
+    await query(insertTokens([{ ...token, digest: sha256(secret) }]));
     return { token, secret };
   }
 }

@@ -30,5 +30,5 @@ export async function noteAccess(
   entry: PeopleAuditEntry,
 ): Promise<void> {
   const now = clock.now();
-  await database.query(insertPeopleAudit(newId("request", now), now, entry));
+  await database.query(insertPeopleAudit([{ ...entry, auditId: newId("request", now), at: now }]));
 }

@@ -1,8 +1,9 @@
 // All SQL of `people_audit`: persons' changing calls, and their own access. Rows are inserted and read, never changed.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type Row, type Statement, optional } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 
 /** An HTTP call that changes something. */
 export interface AuditedCall {
@@ -28,29 +29,19 @@ export interface PeopleAuditEntry extends Partial<Omit<AuditedCall, "personId">>
   details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export function insertPeopleAudit(auditId: string, at: Micros, entry: PeopleAuditEntry): Statement {
-  return {
-    name: "insert people audit",
-    text: `insert into people_audit (
-  audit_id, at, action, person_id, merchant_id, address, request_id, environment, path, status, details
-) values (
-  $1::uuid, $2::timestamptz, $3::text, $4::uuid, $5::uuid, $6::text, $7::uuid, $8::text, $9::text, $10::smallint, $11::json
-)`,
-    values: [
-      uuidOf(auditId),
-      sqlTime(at),
-      entry.action,
-      uuidOrNull(entry.personId),
-      uuidOrNull(entry.merchantId),
-      entry.address?.slice(0, ADDRESS_MAX) ?? null,
-      uuidOrNull(entry.requestId),
-      entry.environment ?? null,
-      entry.path?.slice(0, PATH_MAX) ?? null,
-      entry.status ?? null,
-      entry.details === undefined ? null : JSON.stringify(entry.details),
-    ],
-  };
-}
+export const insertPeopleAudit = bulkInsert<PeopleAuditEntry & { auditId: string; at: Micros }>("people_audit", {
+  audit_id: ["uuid", ({ auditId }) => uuidOf(auditId)],
+  at: ["timestamptz", ({ at }) => at],
+  action: ["text", ({ action }) => action],
+  person_id: ["uuid", ({ personId }) => uuidOrNull(personId)],
+  merchant_id: ["uuid", ({ merchantId }) => uuidOrNull(merchantId)],
+  address: ["text", ({ address }) => address?.slice(0, ADDRESS_MAX)],
+  request_id: ["uuid", ({ requestId }) => uuidOrNull(requestId)],
+  environment: ["text", ({ environment }) => environment],
+  path: ["text", ({ path }) => path?.slice(0, PATH_MAX)],
+  status: ["smallint", ({ status }) => status],
+  details: ["json", ({ details }) => details && JSON.stringify(details)],
+});
 
 /** Something that a person did for a merchant: a changing call, or an entry of `access-audit.ts`. */
 export interface MerchantAuditEntry {

@@ -32,9 +32,8 @@ export class PeopleAudit {
     const write = (status?: number, answer?: Answer): Promise<unknown> => {
       const now = this.clock.now();
       const auditId = status === undefined ? call.requestId : newId("request", now);
-      return this.database.query(
-        insertPeopleAudit(auditId, now, { ...call, status, details: answer && detailsOf(answer) }),
-      );
+      const row = { ...call, auditId, at: now, status, details: answer && detailsOf(answer) };
+      return this.database.query(insertPeopleAudit([row]));
     };
     return betweenRows({ asked: write, answered: write }, perform);
   }

@@ -141,7 +141,7 @@ export class DeviceCodes {
         const now = this.parts.clock.now();
         const details = { client_id: key.clientId, environment, name, scopes };
         const entry = { ...audited, action: "device_key_made", details };
-        await query(insertPeopleAudit(newId("request", now), now, entry));
+        await query(insertPeopleAudit([{ ...entry, auditId: newId("request", now), at: now }]));
       });
       if (made) return { status: "granted", ...made, ...granted, name };
     } catch (error) {

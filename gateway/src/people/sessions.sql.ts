@@ -2,6 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { bulkInsert } from "../store/table.ts";
 
 /** The application that a session belongs to: the merchants' portal or the operators' console. */
 export type Surface = "portal" | "console";
@@ -18,23 +19,17 @@ export interface Session {
   surface: Surface;
 }
 
-export function insertSession(tokenDigest: Buffer, session: Session): Statement {
-  return {
-    text: `insert into sessions (token_digest, session_id, person_id, created_at, seen_at, proved_at, address, user_agent, surface)
-values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7::text, $8::text, $9::text)`,
-    values: [
-      tokenDigest,
-      uuidOf(session.sessionId),
-      uuidOf(session.personId),
-      sqlTime(session.createdAt),
-      sqlTime(session.seenAt),
-      sqlTime(session.provedAt),
-      session.address,
-      session.userAgent,
-      session.surface,
-    ],
-  };
-}
+export const insertSessions = bulkInsert<Session & { tokenDigest: Buffer }>("sessions", {
+  token_digest: ["bytea", ({ tokenDigest }) => tokenDigest],
+  session_id: ["uuid", ({ sessionId }) => uuidOf(sessionId)],
+  person_id: ["uuid", ({ personId }) => uuidOf(personId)],
+  created_at: ["timestamptz", ({ createdAt }) => createdAt],
+  seen_at: ["timestamptz", ({ seenAt }) => seenAt],
+  proved_at: ["timestamptz", ({ provedAt }) => provedAt],
+  address: ["text", ({ address }) => address],
+  user_agent: ["text", ({ userAgent }) => userAgent],
+  surface: ["text", ({ surface }) => surface],
+});
 
 /** One row while a session of the person has not been ended. */
 export function selectOpenSession(personId: string, sessionId: string): Statement {

@@ -14,7 +14,7 @@ import {
   endOldestSessions,
   endOtherSessions,
   endSession,
-  insertSession,
+  insertSessions,
   renewSession,
   selectRoles,
   selectSignedIn,
@@ -78,7 +78,7 @@ export class Sessions {
         const person = await lockedPerson(query, personId);
         if (!person || !(await stands(person, query)))
           throw new Fault("UNAUTHORIZED", { message: "Something about your account has just changed. Sign in again." });
-        await query(insertSession(sha256(token), session));
+        await query(insertSessions([{ ...session, tokenDigest: sha256(token) }]));
         await query(endOldestSessions(personId, SESSIONS_MAX, now));
       });
     } catch (error) {
