@@ -1,8 +1,9 @@
 // The schemas of logged requests and of the state of an idempotency key.
 import { z } from "zod";
 import { faultCodes } from "../ground/fault.ts";
-import { exampleClientId, exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleClientId, exampleTimes } from "../http/examples.ts";
 import {
+  exampleOf,
   identity,
   inPath,
   limitQuery,
@@ -12,6 +13,7 @@ import {
   startingAfter,
   text,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { useOutcomes } from "../requests/idempotency-uses.ts";
 import { requestOmissions } from "../requests/request-record.ts";
@@ -27,44 +29,39 @@ const diagnosisSchema = z
   })
   .meta({ id: "SignatureDiagnosis", description: "Why a signature was refused. Known for a day, in the sandbox." });
 
-const loggedShape = {
-  request_id: identity("request"),
-  at: timestamp.meta({ description: "When it came, in real time." }),
-  method: z.string(),
-  path: z.string(),
-  query: z.string().nullable().meta({ description: "Redacted." }),
-  status: z.int().min(100).max(599),
-  error_code: z.string().nullable(),
-  duration_ms: z.number().min(0),
-  client_id: z.string().meta({ description: "The key that it was sent with." }),
-  proven: z.boolean().meta({
-    description:
-      "False where no right and new signature proves the key: anybody who knows the client_id may have sent it.",
-  }),
-  idempotency_key: z.string().nullable(),
-  replayed: z.boolean().meta({ description: "True where the stored answer of the idempotency key was given again." }),
-  diagnosis: diagnosisSchema.nullable(),
-};
 const exampleKey = "order-1042-pay";
-const exampleLogged = {
-  request_id: exampleIds.request,
-  at: exampleTimes.created,
-  method: "POST",
-  path: "/v1/payments",
-  query: null,
-  status: 422,
-  error_code: "INVALID_AMOUNT",
-  duration_ms: 4.2,
-  client_id: exampleClientId,
-  proven: true,
-  idempotency_key: exampleKey,
-  replayed: false,
-  diagnosis: null,
-};
-
-const loggedRequestSchema = z
-  .strictObject(loggedShape)
-  .meta({ id: "LoggedRequest", description: "A request of a merchant's system.", examples: [exampleLogged] });
+const loggedRequestSchema = withExample(
+  z.strictObject({
+    request_id: identity("request"),
+    at: timestamp.meta({ description: "When it came, in real time." }),
+    method: z.string(),
+    path: z.string(),
+    query: z.string().nullable().meta({ description: "Redacted." }),
+    status: z.int().min(100).max(599),
+    error_code: z.string().nullable(),
+    duration_ms: z.number().min(0),
+    client_id: z.string().meta({ description: "The key that it was sent with." }),
+    proven: z.boolean().meta({
+      description:
+        "False where no right and new signature proves the key: anybody who knows the client_id may have sent it.",
+    }),
+    idempotency_key: z.string().nullable(),
+    replayed: z.boolean().meta({ description: "True where the stored answer of the idempotency key was given again." }),
+    diagnosis: diagnosisSchema.nullable(),
+  }),
+  { id: "LoggedRequest", description: "A request of a merchant's system." },
+  {
+    method: "POST",
+    path: "/v1/payments",
+    status: 422,
+    error_code: "INVALID_AMOUNT",
+    duration_ms: 4.2,
+    client_id: exampleClientId,
+    proven: true,
+    idempotency_key: exampleKey,
+    replayed: false,
+  },
+);
 export const loggedRequestListSchema = listSchema(loggedRequestSchema, "LoggedRequestList");
 
 const bodySchema = z
@@ -86,11 +83,11 @@ const bodySchema = z
 const exampleRequestBody = { bytes: 26, text: '{"amount_minor":0,"currency":"IDR"}', omitted: null };
 const exampleResponseBody = { bytes: 180, text: '{"error":{"code":"INVALID_AMOUNT"}}', omitted: null };
 
-export const wholeRequestSchema = z.strictObject({ ...loggedShape, request: bodySchema, response: bodySchema }).meta({
-  id: "WholeLoggedRequest",
-  description: "A request of a merchant's system with its bodies.",
-  examples: [{ ...exampleLogged, request: exampleRequestBody, response: exampleResponseBody }],
-});
+export const wholeRequestSchema = withExample(
+  loggedRequestSchema.extend({ request: bodySchema, response: bodySchema }),
+  { id: "WholeLoggedRequest", description: "A request of a merchant's system with its bodies." },
+  { ...exampleOf(loggedRequestSchema), request: exampleRequestBody, response: exampleResponseBody },
+);
 
 export const requestParams = {
   request_id: inPath("request", "LoggedRequestId", "The request's identity: `X-Request-Id` of its answer."),
@@ -170,7 +167,7 @@ const exampleUsed = { idempotency_key: exampleKey, record: exampleRecord, reques
 const usedKeySchema = z.strictObject({ ...usedShape, last_request: loggedRequestSchema }).meta({
   id: "UsedIdempotencyKey",
   description: "An idempotency key that logged requests used.",
-  examples: [{ ...exampleUsed, last_request: exampleLogged }],
+  examples: [{ ...exampleUsed, last_request: exampleOf(loggedRequestSchema) }],
 });
 export const usedKeyListSchema = listSchema(usedKeySchema, "UsedIdempotencyKeyList");
 export const usedKeysQuery = z.strictObject({
@@ -182,9 +179,8 @@ export const usedKeysQuery = z.strictObject({
   ),
 });
 
-const useSchema = z
-  .strictObject({
-    ...loggedShape,
+const useSchema = loggedRequestSchema
+  .extend({
     outcome: z.enum(useOutcomes).meta({
       description:
         "`answered`: it ran and its answer is stored. `refused`: nothing was stored, and the key is free for another try.",
@@ -215,7 +211,7 @@ export const wholeKeySchema = z
         stored_response: exampleResponseBody,
         uses: [
           {
-            ...exampleLogged,
+            ...exampleOf(loggedRequestSchema),
             outcome: "refused",
             same_bytes: null,
             request: exampleRequestBody,

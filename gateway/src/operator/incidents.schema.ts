@@ -1,14 +1,12 @@
 // The JSON schemas of incidents for operators.
 import { z } from "zod";
 import { parseWireTime, wireTime } from "../ground/clock.ts";
-import { exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, inPath, timestamp, withExample } from "../http/shapes.ts";
 import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, updateStatuses } from "../status/incident.ts";
 import {
   componentField,
   impactField,
   incidentStatusField,
-  publicIncidentSchema,
   publicIncidentView,
   publicUpdateView,
   statusSchema,
@@ -130,8 +128,8 @@ const updateSchema = withExample(
   { status: "investigating" },
 );
 
-export const incidentSchema = z
-  .strictObject({
+export const incidentSchema = withExample(
+  z.strictObject({
     incident_id: identity("incident"),
     title: z.string().meta({ examples: ["Card payments fail"] }),
     impact: impactField,
@@ -147,20 +145,10 @@ export const incidentSchema = z
     created_at: timestamp,
     created_by: by,
     updates: z.array(updateSchema).meta({ description: "The oldest first, with their texts as last corrected." }),
-  })
-  .meta({
-    id: "Incident",
-    description: "What operators tell everybody on the status page.",
-    examples: [
-      {
-        ...exampleOf(publicIncidentSchema),
-        phase: "open",
-        created_at: exampleTimes.created,
-        created_by: "sari",
-        updates: [exampleOf(updateSchema)],
-      },
-    ],
-  });
+  }),
+  { id: "Incident", description: "What operators tell everybody on the status page." },
+  { impact: "major", components: ["card"], status: "investigating", phase: "open" },
+);
 
 export const operatorStatusSchema = withExample(
   z.strictObject({

@@ -1,8 +1,8 @@
 // The JSON schemas of people who are operators, and of their invitations.
 import { z } from "zod";
 import { exampleToken, operatorRoleField } from "../access/session.schema.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { emailAddress, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { emailAddress, exampleOf, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
 
 const letIn = z
   .string()
@@ -37,42 +37,38 @@ export const inviteOperatorSchema = z
   .strictObject({ role: operatorRoleField, email: emailAddress.optional() })
   .meta({ id: "InviteOperator", examples: [{ role: "support", email: "budi@gateway.example" }] });
 
-const invitationShape = {
-  invitation_id: identity("invitation"),
-  role: operatorRoleField,
-  email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
-  expires_at: timestamp,
-  created_by: letIn,
-};
-const invitation = {
-  invitation_id: exampleIds.invitation,
-  role: "support" as const,
-  email: "budi@gateway.example",
-  expires_at: exampleTimes.payout,
-  created_by: "sari@gateway.example",
-};
-const operatorInvitationSchema = z
-  .strictObject(invitationShape)
-  .meta({ id: "OperatorInvitation", examples: [invitation] });
+const operatorInvitationSchema = withExample(
+  z.strictObject({
+    invitation_id: identity("invitation"),
+    role: operatorRoleField,
+    email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
+    expires_at: timestamp,
+    created_by: letIn,
+  }),
+  { id: "OperatorInvitation" },
+  {
+    role: "support",
+    email: "budi@gateway.example",
+    expires_at: exampleTimes.payout,
+    created_by: "sari@gateway.example",
+  },
+);
 export const operatorInvitationListSchema = listSchema(operatorInvitationSchema, "OperatorInvitationList");
-export const madeOperatorInvitationSchema = z
-  .strictObject({
-    ...invitationShape,
+export const madeOperatorInvitationSchema = withExample(
+  operatorInvitationSchema.extend({
     url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
-  })
-  .meta({
-    id: "MadeOperatorInvitation",
-    examples: [{ ...invitation, url: `https://console.example/console/invitation#${exampleToken}` }],
-  });
+  }),
+  { id: "MadeOperatorInvitation" },
+  { ...exampleOf(operatorInvitationSchema), url: `https://console.example/console/invitation#${exampleToken}` },
+);
 
-export const seenOperatorInvitationSchema = z
-  .strictObject({
+export const seenOperatorInvitationSchema = withExample(
+  z.strictObject({
     service_name: z.string(),
     role: operatorRoleField,
     email: z.string().nullable(),
     expires_at: timestamp,
-  })
-  .meta({
-    id: "SeenOperatorInvitation",
-    examples: [{ service_name: "gerbang", role: "support", email: null, expires_at: exampleTimes.payout }],
-  });
+  }),
+  { id: "SeenOperatorInvitation" },
+  { service_name: "gerbang", role: "support", expires_at: exampleTimes.payout },
+);

@@ -4,7 +4,7 @@ import { wireTimeOrNull } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, exponentField, timestamp, exampleOf } from "../http/shapes.ts";
+import { currencyCode, exampleOf, exponentField, timestamp, withExample } from "../http/shapes.ts";
 import { type AcquirerCosts, costsOf } from "../routing/costs.ts";
 import type { Router } from "../routing/router.ts";
 import { splitTestSchema } from "../routing/routing.ts";
@@ -41,19 +41,8 @@ const armCostSchema = z
     id: "SplitArmCost",
     examples: [{ currency: "IDR", exponent: 2, payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
   });
-const exampleArm = {
-  gateway_code: "nusantara",
-  payments: 1_020,
-  open: 20,
-  attempts: 1_000,
-  succeeded: 930,
-  success_rate: 0.93,
-  low: 0.9125,
-  high: 0.9443,
-  costs: [exampleOf(armCostSchema)],
-};
-const armSchema = z
-  .strictObject({
+const armSchema = withExample(
+  z.strictObject({
     gateway_code: z.string(),
     payments: count.meta({ description: "That this acquirer was asked first for, whoever took them in the end." }),
     open: count.meta({ description: "Not ended yet, or canceled by their merchant: not among the attempts." }),
@@ -63,36 +52,26 @@ const armSchema = z
     low: rate.meta({ description: "Of its 95 % interval (Wilson)." }),
     high: rate,
     costs: z.array(armCostSchema),
-  })
-  .meta({ id: "SplitArm", examples: [exampleArm] });
+  }),
+  { id: "SplitArm" },
+  {
+    gateway_code: "nusantara",
+    payments: 1_020,
+    open: 20,
+    attempts: 1_000,
+    succeeded: 930,
+    success_rate: 0.93,
+    low: 0.9125,
+    high: 0.9443,
+  },
+);
 const differenceSchema = z.strictObject({ estimate: z.number(), low: z.number(), high: z.number() }).meta({
   id: "SplitDifference",
   description: "`test` minus `control`, with its 95 % interval (Newcombe).",
   examples: [{ estimate: 0.012, low: -0.02, high: 0.038 }],
 });
-const exampleSplit = {
-  rule: 0,
-  split: { id: "cendana_qris", gateway_code: "cendana", percent: 10 },
-  since: exampleTimes.created,
-  control: exampleArm,
-  test: {
-    ...exampleArm,
-    gateway_code: "cendana",
-    payments: 110,
-    open: 0,
-    attempts: 110,
-    succeeded: 104,
-    success_rate: 0.9455,
-    low: 0.8862,
-    high: 0.9748,
-  },
-  difference: { estimate: 0.0155, low: -0.0447, high: 0.0487 },
-  verdict: "undecided" as const,
-  more_payments: 7_900,
-  words: "Not yet distinguishable: about 7900 more payments, should the difference stay as it is.",
-};
-const resultSchema = z
-  .strictObject({
+const resultSchema = withExample(
+  z.strictObject({
     rule: count.meta({ description: "The test's rule by its place, from 0." }),
     split: splitTestSchema,
     since: timestamp.nullable().meta({ description: "When the oldest payment that is counted was made." }),
@@ -107,18 +86,37 @@ const resultSchema = z
       .nullable()
       .meta({ description: "About so many more tell them apart, should the difference stay." }),
     words: z.string(),
-  })
-  .meta({ id: "SplitTestResult", examples: [exampleSplit] });
-const resultsSchema = z
-  .strictObject({
+  }),
+  { id: "SplitTestResult" },
+  {
+    rule: 0,
+    since: exampleTimes.created,
+    test: {
+      ...exampleOf(armSchema),
+      gateway_code: "cendana",
+      payments: 110,
+      open: 0,
+      attempts: 110,
+      succeeded: 104,
+      success_rate: 0.9455,
+      low: 0.8862,
+      high: 0.9748,
+    },
+    difference: { estimate: 0.0155, low: -0.0447, high: 0.0487 },
+    verdict: "undecided",
+    more_payments: 7_900,
+    words: "Not yet distinguishable: about 7900 more payments, should the difference stay as it is.",
+  },
+);
+const resultsSchema = withExample(
+  z.strictObject({
     rules_version: z.int().min(1),
     counted_max: count.meta({ description: "The newest payments of each test are counted, no more than these." }),
     data: z.array(resultSchema),
-  })
-  .meta({
-    id: "SplitTestResults",
-    examples: [{ rules_version: 3, counted_max: COUNTED_OF_ONE_MAX, data: [exampleSplit] }],
-  });
+  }),
+  { id: "SplitTestResults" },
+  { rules_version: 3, counted_max: COUNTED_OF_ONE_MAX },
+);
 
 interface SplitEndpointParts {
   database: Database;

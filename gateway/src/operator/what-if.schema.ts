@@ -38,19 +38,8 @@ const costSchema = withExample(
   { id: "WhatIfCost", description: "What paid payments cost in one currency." },
   { paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 },
 );
-const exampleOutcome = {
-  payments: 1_000,
-  open: 0,
-  attempts: 1_000,
-  unknown: 0,
-  succeeded: 930,
-  success_rate: 0.93,
-  success_rate_least: 0.93,
-  success_rate_most: 0.93,
-  costs: [exampleOf(costSchema)],
-};
-const outcomeSchema = z
-  .strictObject({
+const outcomeSchema = withExample(
+  z.strictObject({
     payments: count,
     open: count.meta({ description: "Not ended yet, or canceled by their merchant: not among the attempts." }),
     attempts: count,
@@ -63,13 +52,24 @@ const outcomeSchema = z
     success_rate_least: rate.meta({ description: "Should all unknown ones fail." }),
     success_rate_most: rate.meta({ description: "Should all unknown ones succeed." }),
     costs: z.array(costSchema),
-  })
-  .meta({ id: "WhatIfOutcome", description: "What became of payments, or would have.", examples: [exampleOutcome] });
+  }),
+  { id: "WhatIfOutcome", description: "What became of payments, or would have." },
+  {
+    payments: 1_000,
+    open: 0,
+    attempts: 1_000,
+    unknown: 0,
+    succeeded: 930,
+    success_rate: 0.93,
+    success_rate_least: 0.93,
+    success_rate_most: 0.93,
+  },
+);
 const sides = { before: outcomeSchema, after: outcomeSchema };
 const exampleSides = {
-  before: exampleOutcome,
+  before: exampleOf(outcomeSchema),
   after: {
-    ...exampleOutcome,
+    ...exampleOf(outcomeSchema),
     succeeded: 945.2,
     success_rate: 0.9452,
     success_rate_least: 0.9452,

@@ -37,8 +37,8 @@ export const evidenceFileSchema = withExample(
   { file_id: exampleIds.file, kept_at: exampleTimes.disputed },
 );
 
-export const gatheredEvidenceSchema = z
-  .strictObject({
+export const gatheredEvidenceSchema = withExample(
+  z.strictObject({
     uuid: identity("dispute"),
     can_change: z.boolean().meta({ description: "False once it is submitted, was due, or is decided." }),
     now: timestamp.meta({ description: "The time in the book, by which the evidence is due." }),
@@ -60,28 +60,23 @@ export const gatheredEvidenceSchema = z
     limits: z
       .strictObject({ files: z.int(), file_bytes: z.int(), files_bytes: z.int(), media_types: z.array(z.string()) })
       .meta({ id: "EvidenceLimits" }),
-  })
-  .meta({
-    id: "GatheredEvidence",
-    examples: [
-      {
-        uuid: exampleIds.dispute,
-        can_change: true,
-        now: exampleTimes.disputed,
-        evidence_due_at: exampleTimes.evidenceDue,
-        asked: {
-          claim: "The payer says that what they paid for never arrived.",
-          helpful: ["Proof of delivery: a signature, or a photo at the door"],
-          asks_delivery: true,
-        },
-        ...exampleText,
-        saved_at: exampleTimes.disputed,
-        submitted_at: null,
-        files: [],
-        limits: { files: 10, file_bytes: 10_485_760, files_bytes: 52_428_800, media_types: [...mediaTypes] },
-      },
-    ],
-  });
+  }),
+  { id: "GatheredEvidence" },
+  {
+    can_change: true,
+    now: exampleTimes.disputed,
+    evidence_due_at: exampleTimes.evidenceDue,
+    asked: {
+      claim: "The payer says that what they paid for never arrived.",
+      helpful: ["Proof of delivery: a signature, or a photo at the door"],
+      asks_delivery: true,
+    },
+    ...exampleText,
+    saved_at: exampleTimes.disputed,
+    files: [],
+    limits: { files: 10, file_bytes: 10_485_760, files_bytes: 52_428_800, media_types: [...mediaTypes] },
+  },
+);
 
 export const evidenceFileParams = {
   file_id: inPath("file", "EvidenceFileId", "`file_id` of the file, or its `number` where it has none."),

@@ -4,6 +4,7 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
   emailAddress,
   environmentField,
+  exampleOf,
   identity,
   limitQuery,
   listSchema,
@@ -36,44 +37,38 @@ export const inviteSchema = z
   .strictObject({ role: roleField, email: emailAddress.optional() })
   .meta({ id: "Invite", examples: [{ role: "finance", email: "budi@toko.example" }] });
 
-const invitationShape = {
-  invitation_id: identity("invitation"),
-  role: roleField,
-  email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
-  expires_at: timestamp,
-};
-const invitation = {
-  invitation_id: exampleIds.invitation,
-  role: "finance" as const,
-  email: "budi@toko.example",
-  expires_at: exampleTimes.payout,
-};
-const invitationSchema = z.strictObject(invitationShape).meta({ id: "TeamInvitation", examples: [invitation] });
+const invitationSchema = withExample(
+  z.strictObject({
+    invitation_id: identity("invitation"),
+    role: roleField,
+    email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
+    expires_at: timestamp,
+  }),
+  { id: "TeamInvitation" },
+  { role: "finance", email: "budi@toko.example", expires_at: exampleTimes.payout },
+);
 export const invitationListSchema = listSchema(invitationSchema, "TeamInvitationList");
-export const madeInvitationSchema = z
-  .strictObject({
-    ...invitationShape,
+export const madeInvitationSchema = withExample(
+  invitationSchema.extend({
     url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
     mailed: z
       .boolean()
       .meta({ description: "True when the mail server has taken it. False: hand the link over yourself." }),
-  })
-  .meta({
-    id: "MadeInvitation",
-    examples: [{ ...invitation, url: `https://pay.example/portal/invitation#${exampleToken}`, mailed: false }],
-  });
+  }),
+  { id: "MadeInvitation" },
+  { ...exampleOf(invitationSchema), url: `https://pay.example/portal/invitation#${exampleToken}`, mailed: false },
+);
 
-export const seenInvitationSchema = z
-  .strictObject({
+export const seenInvitationSchema = withExample(
+  z.strictObject({
     merchant_name: z.string(),
     role: roleField,
     email: z.string().nullable(),
     expires_at: timestamp,
-  })
-  .meta({
-    id: "SeenInvitation",
-    examples: [{ merchant_name: "Toko Sari", role: "finance", email: null, expires_at: exampleTimes.payout }],
-  });
+  }),
+  { id: "SeenInvitation" },
+  { merchant_name: "Toko Sari", role: "finance", expires_at: exampleTimes.payout },
+);
 const auditEntrySchema = withExample(
   z.strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),

@@ -5,7 +5,7 @@ import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
 import { DAY_SECONDS, type Micros, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleAddress, exampleTimes, exampleWebhookSecret } from "../http/examples.ts";
-import { HTTPS_PATTERN, timestamp } from "../http/shapes.ts";
+import { HTTPS_PATTERN, exampleOf, timestamp, withExample } from "../http/shapes.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import { type EndpointHealth, healthStates } from "../webhooks/endpoint-health.ts";
 import { registrationFields, registrationView } from "../webhooks/registration.ts";
@@ -45,45 +45,46 @@ const healthSchema = z
   })
   .meta({ id: "WebhookHealth" });
 
-const settingsFields = {
-  ...registrationFields,
-  attempt_offsets_seconds: z.array(z.int()).meta({
-    description: "When the attempts of a delivery are made, counted from its event, until one is accepted.",
+export const webhookSettingsSchema = withExample(
+  z.strictObject({
+    ...registrationFields,
+    attempt_offsets_seconds: z.array(z.int()).meta({
+      description: "When the attempts of a delivery are made, counted from its event, until one is accepted.",
+    }),
+    health: healthSchema,
   }),
-  health: healthSchema,
-};
-const exampleSettings = {
-  url: exampleAddress,
-  rotated_at: null,
-  previous: null,
-  attempt_offsets_seconds: [...attemptOffsetsSeconds],
-  health: {
-    state: "healthy" as const,
-    attempts: 12,
-    accepted: 12,
-    median_ms: 48,
-    last_accepted_at: exampleTimes.paid,
-    last_failed_at: null,
-    last_failure: null,
-    pending: 0,
-    undelivered: 0,
+  { id: "WebhookSettings" },
+  {
+    attempt_offsets_seconds: [...attemptOffsetsSeconds],
+    health: {
+      state: "healthy",
+      attempts: 12,
+      accepted: 12,
+      median_ms: 48,
+      last_accepted_at: exampleTimes.paid,
+      last_failed_at: null,
+      last_failure: null,
+      pending: 0,
+      undelivered: 0,
+    },
   },
-};
-export const webhookSettingsSchema = z
-  .strictObject(settingsFields)
-  .meta({ id: "WebhookSettings", examples: [exampleSettings] });
-export const addressSetSchema = z
-  .strictObject({
-    ...settingsFields,
+);
+const exampleOfSecret = { ...exampleOf(webhookSettingsSchema), webhook_secret: exampleWebhookSecret };
+export const addressSetSchema = withExample(
+  webhookSettingsSchema.extend({
     webhook_secret: z.string().nullable().meta({
       description:
         "What signs the events: shown with the first address, this once. Null afterwards: rotate for another.",
     }),
-  })
-  .meta({ id: "WebhookAddressSet", examples: [{ ...exampleSettings, webhook_secret: exampleWebhookSecret }] });
-export const rotatedSecretSchema = z
-  .strictObject({ ...settingsFields, webhook_secret: z.string().meta({ description: "Shown this once." }) })
-  .meta({ id: "RotatedSecret", examples: [{ ...exampleSettings, webhook_secret: exampleWebhookSecret }] });
+  }),
+  { id: "WebhookAddressSet" },
+  exampleOfSecret,
+);
+export const rotatedSecretSchema = withExample(
+  webhookSettingsSchema.extend({ webhook_secret: z.string().meta({ description: "Shown this once." }) }),
+  { id: "RotatedSecret" },
+  exampleOfSecret,
+);
 
 export function settingsView(
   registration: WebhookRegistration,

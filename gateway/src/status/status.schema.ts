@@ -79,7 +79,7 @@ const updateSchema = withExample(
   { status: "investigating" },
 );
 
-export const publicIncidentSchema = withExample(
+const publicIncidentSchema = withExample(
   z.strictObject({
     incident_id: identity("incident"),
     title: z.string().meta({ description: "Plain text.", examples: ["Card payments fail"] }),

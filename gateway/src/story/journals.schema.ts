@@ -24,8 +24,8 @@ const exampleEntry = (line: number, account: string, amount: number) => ({
   amount_minor: amount,
   balance_after_minor: amount,
 });
-const entrySchema = z
-  .strictObject({
+const entrySchema = withExample(
+  z.strictObject({
     id: z.string().meta({ description: "The journal's number in its book, and the line.", examples: ["42-1"] }),
     account: z.string().meta({ examples: [accounts.available] }),
     currency: currencyCode,
@@ -35,11 +35,9 @@ const entrySchema = z
       -14_895_000,
       "Debits minus credits of the account after this entry; null beyond 2^53 - 1.",
     ),
-  })
-  .meta({
-    id: "JournalEntry",
-    examples: [exampleEntry(1, accounts.available, -14_895_000)],
-  });
+  }),
+  { id: "JournalEntry" },
+);
 
 const hash = z.string().meta({ pattern: "^[0-9a-f]{64}$", examples: [exampleSignature] });
 
