@@ -1,48 +1,32 @@
 // All SQL that deletes this room's expired rows: sessions, sign-in links, passkey challenges, failed sign-ins and device codes.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { STEP, deleteOldest } from "../store/retention.ts";
 
-/** The earlier of the service's and the database's clock. */
-const now = "least($1::timestamptz, statement_timestamp())";
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
 
-/** Deletions by what they forget. */
-const deletions = {
-  // Ended or not: a session lasts 7 days.
-  sessions: `delete from sessions
-where token_digest in (
-  select token_digest from sessions where created_at < ${now} - interval '8 days' order by created_at limit ${STEP}
-)`,
-  "sign-in links": `delete from sign_in_links
-where token_digest in (
-  select token_digest from sign_in_links where expires_at < ${now} - interval '1 day' order by expires_at limit ${STEP}
-)`,
-  "passkey challenges": `delete from passkey_challenges
-where slot in (select slot from passkey_challenges where expires_at <= ${now} limit ${STEP})`,
-  "sign-in failures": `delete from sign_in_failures
+const deleteFailures = `delete from sign_in_failures
 where (name, window_start) in (
-  select name, window_start from sign_in_failures where window_start < extract(epoch from ${now} - interval '30 minutes') limit ${STEP}
-)`,
-  // Attempts at accounts that nobody has. What a person or a merchant is named in stays.
-  "sign-ins of nobody": `delete from people_audit
-where audit_id in (
-  select audit_id
-  from people_audit
-  where person_id is null and merchant_id is null and at < ${now} - interval '30 days'
-  order by at
+  select name, window_start
+  from sign_in_failures
+  where window_start < extract(epoch from least($1::timestamptz, statement_timestamp()) - interval '30 minutes')
   limit ${STEP}
-)`,
-  "device codes": `delete from device_codes
-where device_digest in (
-  select device_digest from device_codes where expires_at < ${now} - interval '1 hour' order by expires_at limit ${STEP}
-)`,
-};
+)
+returning 1`;
 
 /** The statements that delete rows which have expired both at `realNow` and by the database's clock. */
 export function peopleExpiredAt(realNow: Micros): Statement[] {
-  return Object.entries(deletions).map(([what, deletion]) => ({
-    name: `forget ${what}`,
-    text: `${deletion}\nreturning 1`,
-    values: [sqlTime(realNow)],
-  }));
+  // What a person or a merchant is named in stays.
+  const ofNobody = "person_id is null and merchant_id is null";
+  return [
+    // Ended or not: a session lasts 7 days.
+    deleteOldest("sessions", { column: "created_at", keptSeconds: 8 * DAY }, realNow),
+    deleteOldest("sign_in_links", { column: "expires_at", keptSeconds: DAY }, realNow),
+    deleteOldest("passkey_challenges", { column: "expires_at", keptSeconds: 0 }, realNow),
+    { name: "forget sign-in failures", text: deleteFailures, values: [sqlTime(realNow)] },
+    // Attempts at accounts that nobody has.
+    deleteOldest("people_audit", { column: "at", keptSeconds: 30 * DAY, which: ofNobody }, realNow),
+    deleteOldest("device_codes", { column: "expires_at", keptSeconds: HOUR }, realNow),
+  ];
 }
