@@ -2,7 +2,7 @@
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { isDeepStrictEqual } from "node:util";
 import { mac } from "./signature-diagnosis.ts";
-import { serialisationsOf } from "./serialisations.ts";
+import { respaced, serialisationsOf } from "./serialisations.ts";
 
 /** A delivery as the developer pasted it. */
 export interface PastedDelivery {
@@ -129,8 +129,7 @@ function judge(
   if (secrets.api.some((secret) => fits(secret, body))) return "api_secret";
   const ours = (other: string): boolean =>
     fits(secrets.current, other) || (secrets.previous !== undefined && fits(secrets.previous, other));
-  const spaced = [`${body}\n`, `${body}\r\n`, body.trimEnd(), body.trim(), body.replace(/^\uFEFF/, "")];
-  if (spaced.some(ours)) return "trailing_newline";
+  if (respaced(body).some(ours)) return "trailing_newline";
   for (const other of serialisationsOf(body)) if (ours(other)) return "reserialised_body";
   if (sent === undefined || !ours(sent)) return "unknown";
   return sameJson(body, sent) ? "reserialised_body" : "altered_body";

@@ -8,7 +8,7 @@ import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type Call, type Endpoint, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { wholeBetween } from "../ground/whole.ts";
-import { isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
+import { explanationOf, messageDiagnoses } from "./message-diagnoses.ts";
 import { type DiagnosisRow, selectDiagnosis } from "./rejected-requests.sql.ts";
 import { exampleIds } from "../http/examples.ts";
 import { inPath, text } from "../http/shapes.ts";
@@ -132,7 +132,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
         const { diagnosis, subject, signature_base: base } = found;
         return reply(200, {
           diagnosis,
-          explanation: isOfMessages(diagnosis) ? messageExplanation(diagnosis, subject ?? "") : explanations[diagnosis],
+          explanation: explanationOf(diagnosis, subject),
           ...(subject === null ? {} : { subject }),
           ...(base === null ? {} : { signature_base: base }),
         });

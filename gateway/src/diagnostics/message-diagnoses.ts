@@ -1,6 +1,7 @@
 // The diagnoses of a request signed by RFC 9421, with texts that tell what to change. The texts contain no secret.
 import { type MessageProblem, digestProblems, messageProblems, problemText } from "../auth/message-problems.ts";
 import type { DigestProblem } from "../auth/content-digest.ts";
+import { type Diagnosis, explanations } from "./diagnoses.ts";
 
 const BASE =
   "Compare the text that you sign with signature_base, line by line: it is what we form from the request that arrived.";
@@ -33,13 +34,8 @@ export const messageDiagnoses: readonly MessageDiagnosis[] = [
 /** Diagnoses that need no knowledge of the secret: anybody who knows a client_id can cause them. */
 export const unprovenOfMessages: readonly MessageDiagnosis[] = ["rfc9421_demanded", "base_unknown", ...messageProblems];
 
-export function isOfMessages(diagnosis: string): diagnosis is MessageDiagnosis {
-  return (messageDiagnoses as readonly string[]).includes(diagnosis);
-}
-
-/** The explanation of a diagnosis about `subject`. */
-export function messageExplanation(diagnosis: MessageDiagnosis, subject: string): string {
-  return diagnosis in texts
-    ? texts[diagnosis as keyof typeof texts]
-    : problemText(diagnosis as MessageProblem | DigestProblem, subject);
+/** The explanation of a diagnosis, of these or of the others, about `subject`. */
+export function explanationOf(diagnosis: Diagnosis | MessageDiagnosis, subject: string | null = ""): string {
+  const words: Partial<Record<string, string>> = { ...explanations, ...texts };
+  return words[diagnosis] ?? problemText(diagnosis as MessageProblem | DigestProblem, subject ?? "");
 }

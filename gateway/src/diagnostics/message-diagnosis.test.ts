@@ -8,7 +8,7 @@ import { signMessage } from "../../../e2e/kit/message-signer.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { contentDigest } from "../auth/content-digest.ts";
 import { type Diagnosis, explanations } from "./diagnoses.ts";
-import { type MessageDiagnosis, isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
+import { type MessageDiagnosis, explanationOf, messageDiagnoses } from "./message-diagnoses.ts";
 import { diagnoseMessage } from "./message-diagnosis.ts";
 import { slowness } from "../../test/slowness.ts";
 
@@ -314,7 +314,7 @@ test.each(mistakes)("told apart: $name", async (mistake) => {
     const { signature_base: base, ...rest } = told.json;
     expect(rest).toEqual({
       diagnosis: expected,
-      explanation: isOfMessages(expected) ? messageExplanation(expected, subject ?? "") : explanations[expected],
+      explanation: explanationOf(expected, subject),
       ...(subject === undefined ? {} : { subject }),
     });
     if (base !== undefined) expect(base).toMatch(/^"@method": POST\n[^]*"@signature-params": \([^\n]*$/);

@@ -8,7 +8,6 @@ import type { Book } from "../merchants/books.ts";
 import type { KeptBody } from "../requests/request-record.ts";
 import {
   type LoggedRequest,
-  type RequestFilter,
   type WholeRequest,
   requestOfRow,
   selectRequest,
@@ -16,8 +15,8 @@ import {
   wholeRequestOfRow,
 } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
-import { type Diagnosis, explanations } from "./diagnoses.ts";
-import { isOfMessages, messageExplanation } from "./message-diagnoses.ts";
+import type { Diagnosis } from "./diagnoses.ts";
+import { explanationOf } from "./message-diagnoses.ts";
 import type { RequestsQuery } from "./requests.schema.ts";
 
 interface Reader {
@@ -25,28 +24,26 @@ interface Reader {
   scopes: ReadonlySet<string>;
 }
 
-function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
-  return {
-    book,
-    outcome: query.outcome,
-    method: query.method,
-    path: query.path,
-    status: query.status === undefined ? undefined : Number(query.status),
-    code: query.error_code,
-    clientId: query.client_id,
-    idempotencyKey: query.idempotency_key,
-    createdFrom: rangeFrom("created_from", query.created_from),
-    createdBefore: rangeBefore("created_to", query.created_to),
-    after: query.starting_after,
-    limit: limitOf(query),
-  };
-}
-
 /** A page of a book's requests, newest first. Throws VALIDATION_ERROR for an invalid time or an unknown cursor. */
 export async function listRequests(database: Database, book: Book, query: RequestsQuery): Promise<Reply> {
-  const filter = requestFilterOf(book, query);
-  await checkCursor(book, filter.after, (id) => database.first(selectRequest(book, id), () => ({ book })));
-  const rows = await database.query(selectRequests(filter));
+  const after = query.starting_after;
+  await checkCursor(book, after, (id) => database.first(selectRequest(book, id), () => ({ book })));
+  const rows = await database.query(
+    selectRequests({
+      book,
+      outcome: query.outcome,
+      method: query.method,
+      path: query.path,
+      status: query.status === undefined ? undefined : Number(query.status),
+      code: query.error_code,
+      clientId: query.client_id,
+      idempotencyKey: query.idempotency_key,
+      createdFrom: rangeFrom("created_from", query.created_from),
+      createdBefore: rangeBefore("created_to", query.created_to),
+      after,
+      limit: limitOf(query),
+    }),
+  );
   return page(rows.map(requestOfRow), query, requestView, ({ requestId }) => requestId);
 }
 
@@ -100,7 +97,7 @@ export function requestView(request: LoggedRequest) {
 function diagnosisView({ name, subject, base }: NonNullable<LoggedRequest["diagnosis"]>) {
   return {
     diagnosis: name,
-    explanation: isOfMessages(name) ? messageExplanation(name, subject ?? "") : explanations[name as Diagnosis],
+    explanation: explanationOf(name as Diagnosis, subject),
     subject: subject ?? null,
     signature_base: base ?? null,
   };

@@ -9,6 +9,11 @@ const escapes = [
   (json: string) => json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
 ] as const;
 
+/** A text with and without white space around it, as editors, shells and frameworks add or trim it. */
+export function respaced(text: string): string[] {
+  return [`${text}\n`, `${text}\r\n`, text.trimEnd(), text.trim(), text.replace(/^\uFEFF/, "")];
+}
+
 interface Layout {
   /** Separators between items, used without an indent, and between a key and its value. */
   comma: string;

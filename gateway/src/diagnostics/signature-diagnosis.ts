@@ -3,7 +3,7 @@ import { isInTimestampWindow } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
 import type { RejectedSignature } from "../http/edge.ts";
 import type { Diagnosis } from "./diagnoses.ts";
-import { serialisationsOf } from "./serialisations.ts";
+import { respaced, serialisationsOf } from "./serialisations.ts";
 
 export interface SignedRequest extends Omit<RejectedSignature, "scheme"> {
   clientId: string;
@@ -123,16 +123,7 @@ function* otherTexts(request: SignedRequest): Generator<[Diagnosis, (string | Bu
   }
   yield ["empty_for_body", [timestamp, "."]];
   yield ["empty_for_body", [timestamp]];
-  for (const other of [
-    `${text}\n`,
-    `${text}\r\n`,
-    text.trimEnd(),
-    text.trim(),
-    `\uFEFF${text}`,
-    text.replace(/^\uFEFF/, ""),
-  ]) {
-    yield ["trailing_newline", [timestamp, ".", other]];
-  }
+  for (const other of [...respaced(text), `\uFEFF${text}`]) yield ["trailing_newline", [timestamp, ".", other]];
   for (const encoding of ["hex", "base64"] as const) {
     yield ["hashed_body", [timestamp, ".", createHash("sha256").update(body).digest(encoding)]];
   }

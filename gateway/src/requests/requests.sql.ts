@@ -21,7 +21,7 @@ const whole = `${listed}, l.request_digest, l.request_bytes, l.request_body, l.r
 const diagnosed = "d.diagnosis, d.subject, d.signature_base";
 const withDiagnosis = "left join refused_requests d on d.merchant_id = l.merchant_id and d.request_id = l.request_id";
 
-export interface RequestFilter {
+interface RequestFilter {
   book: Book;
   outcome: "succeeded" | "refused" | undefined;
   method: string | undefined;
