@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { type AccessEndpoint, isChange } from "../access/endpoint.ts";
 import { accessOperation, personCodes, sessionScheme, shapedOperation } from "../access/openapi.ts";
-import type { Json } from "../http/json-schema.ts";
 import { idempotencyKey, keyCodes, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation, type Success } from "../http/openapi.ts";
 import { exampleOf } from "../http/shapes.ts";
@@ -60,11 +59,7 @@ interface OperatorSurface {
 }
 
 /** The text of openapi/operator.json as committed: indented by two spaces, with a newline at the end. */
-export function operatorContract(surface: OperatorSurface, version: string): string {
-  return `${JSON.stringify(operatorDocument(surface, version), null, 2)}\n`;
-}
-
-function operatorDocument({ endpoints, access }: OperatorSurface, version: string): Json {
+export function operatorContract({ endpoints, access }: OperatorSurface, version: string): string {
   const document = new Document();
   for (const endpoint of endpoints) document.add(operationOf(document, endpoint));
   for (const endpoint of access) document.add(accessOperation(endpoint));
@@ -83,7 +78,7 @@ function operatorDocument({ endpoints, access }: OperatorSurface, version: strin
       ...document.errorResponses(["MALFORMED_REQUEST", "RATE_LIMITED", "SERVICE_UNAVAILABLE"]),
     },
   });
-  return document.toJson(
+  const json = document.toJson(
     {
       info: {
         title: "Gerbang operator API",
@@ -106,6 +101,7 @@ function operatorDocument({ endpoints, access }: OperatorSurface, version: strin
       session: sessionScheme("console"),
     },
   );
+  return `${JSON.stringify(json, null, 2)}\n`;
 }
 
 function operationOf(document: Document, endpoint: OperatorEndpoint): Operation {

@@ -8,7 +8,7 @@ import type { Book, Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX, type NewCredential } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
 import { scopes } from "../merchants/directory.ts";
-import { isClientId } from "../operator/merchants.schema.ts";
+import { credentialListQuery, isClientId } from "../operator/merchants.schema.ts";
 import { type MemberRole, scopesBeyond } from "../people/roles.ts";
 import { keyChangeListSchema, keyChangesQuery } from "../requests/key-changes.schema.ts";
 import { keyChanges } from "../requests/key-changes.ts";
@@ -18,7 +18,6 @@ import {
   createKeySchema,
   createdKeySchema,
   expiryOf,
-  keyListQuery,
   keyListSchema,
   keyParams,
   keySchema,
@@ -51,7 +50,7 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     operationId: "listKeys",
     summary: "List the keys of the environment, newest first, those that ended too; never their secrets",
     ...read,
-    query: keyListQuery,
+    query: credentialListQuery,
     success: { description: "A page of keys.", schema: keyListSchema },
     async handle({ book, query }) {
       const after = await cursorOf(query, (id) => credentials.read(book, id));

@@ -5,19 +5,11 @@ import { DAY_SECONDS, type Micros, parseWireTime, wireTime, wireTimeOrNull } fro
 import { validationFault } from "../ground/fault.ts";
 import { readNetwork } from "../ground/networks.ts";
 import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
-import {
-  environmentField,
-  limitQuery,
-  listSchema,
-  parameterNames,
-  text,
-  timestamp,
-  withExample,
-} from "../http/shapes.ts";
+import { environmentField, listSchema, parameterNames, text, timestamp, withExample } from "../http/shapes.ts";
 import { isLive } from "../merchants/credentials.ts";
 import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes } from "../merchants/directory.ts";
-import { isClientId, scopeField, signatureField } from "../operator/merchants.schema.ts";
+import { scopeField, signatureField } from "../operator/merchants.schema.ts";
 import { CLIENT_ID_PATTERN } from "../operator/params.ts";
 
 const ADDRESSES_MAX = 20;
@@ -106,19 +98,6 @@ export const keySchema = withExample(
 const secret = z.string().meta({ description: "Signs requests. Shown this once.", examples: [exampleSecret] });
 export const createdKeySchema = withExample(z.strictObject({ ...keyFields, secret }), { id: "CreatedKey" }, exampleKey);
 export const keyListSchema = listSchema(keySchema, "KeyList");
-export const keyListQuery = z.strictObject({
-  limit: limitQuery,
-  starting_after: z
-    .string()
-    .refine(isClientId, "is not the client_id of a key")
-    .optional()
-    .meta({
-      description: "`client_id` of the last one received. Send `next_cursor` of the page before.",
-      pattern: CLIENT_ID_PATTERN,
-      examples: [exampleClientId],
-    }),
-});
-
 export function keyView(key: Credential, now: Micros): z.infer<typeof keySchema> {
   const ended = key.revokedAt === undefined ? ("expired" as const) : ("revoked" as const);
   return {

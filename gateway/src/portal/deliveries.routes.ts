@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Database, Row } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { readEvent } from "../webhooks/events.routes.ts";
 import { attemptView } from "../webhooks/events.schema.ts";
 import {
@@ -25,6 +25,7 @@ const tag = "Webhooks";
 const noDelivery = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such delivery." });
 
 export function deliveryEndpoints(database: Database): PortalEndpoint[] {
+  const find = (book: Book, name: AttemptName) => database.first(selectAttempt(book, name), attemptOfRow);
   return [
     memberEndpoint({
       method: "GET",
@@ -38,7 +39,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       async handle({ book, principal, query }) {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
-        if (cursor !== undefined && !(after && (await readAttempt(database, book, after)))) throw unknownCursor(cursor);
+        if (cursor !== undefined && !(after && (await find(book, after)))) throw unknownCursor(cursor);
         const rows = await database.query(
           selectBookAttempts({
             book,
@@ -64,12 +65,11 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       success: { description: "The attempt.", schema: wholeDeliverySchema },
       async handle({ book, principal, params }) {
         const name = attemptNamed(params.id ?? "");
-        const row = name && (await readAttempt(database, book, name));
-        const event = name && row && (await readEvent(database, book.merchantId, name.eventId));
+        const attempt = name && (await find(book, name));
+        const event = attempt && (await readEvent(database, book.merchantId, name.eventId));
         if (!event) throw noDelivery();
         refuseUnlessShown(principal.scopes, event.body);
         const { type } = JSON.parse(event.body) as { type: string };
-        const attempt = attemptOfRow(row);
         return reply(200, {
           id: deliveryIdOf(name),
           event_id: name.eventId,
@@ -79,9 +79,4 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       },
     }),
   ];
-}
-
-async function readAttempt(database: Database, book: Book, name: AttemptName): Promise<Row | undefined> {
-  const [row] = await database.query(selectAttempt(book, name));
-  return row;
 }

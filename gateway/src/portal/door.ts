@@ -5,7 +5,7 @@ import type { Admitted } from "../auth/admission.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Edge } from "../http/edge.ts";
-import { type Environment, environments } from "../merchants/books.ts";
+import { environments } from "../merchants/books.ts";
 import type { Directory, Merchant, Principal } from "../merchants/directory.ts";
 import { type Action, type MemberRole, actionsOf } from "../people/roles.ts";
 import { secondFactorOf } from "../people/second-factors.ts";
@@ -41,8 +41,9 @@ export class Door extends PersonDoor {
     const known = merchantId !== undefined && isId("merchant", merchantId) ? merchantId : undefined;
     const signedIn = await this.person(request, known);
     if (merchantId === undefined) throw missingHeader("X-Merchant-Id", "the merchant that you act for");
-    const environment = headerOf(request, "x-environment");
-    if (!isEnvironment(environment)) throw missingHeader("X-Environment", "sandbox or production");
+    const named = headerOf(request, "x-environment");
+    const environment = environments.find((one) => one === named);
+    if (!environment) throw missingHeader("X-Environment", "sandbox or production");
     const { role } = signedIn;
     const merchant = known === undefined || !role ? undefined : await this.parts.directory.merchant(known);
     if (!merchant || !role) throw noMembership();
@@ -92,10 +93,6 @@ export class Door extends PersonDoor {
 }
 
 const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
-
-function isEnvironment(text: string | undefined): text is Environment {
-  return environments.some((environment) => environment === text);
-}
 
 function missingHeader(name: string, meaning: string): Fault {
   return validationFault(name, undefined, `Send the header ${name}, once: ${meaning}.`);

@@ -64,16 +64,12 @@ export interface PortalSurface {
 }
 
 /** The document as committed in openapi/portal.json: two spaces, a newline at the end. */
-export function portalContract(surface: PortalSurface, version: string): string {
-  return `${JSON.stringify(portalDocument(surface, version), null, 2)}\n`;
-}
-
-function portalDocument({ mounted, own }: PortalSurface, version: string): Json {
+export function portalContract({ mounted, own }: PortalSurface, version: string): string {
   const document = new Document();
   for (const endpoint of mounted) document.add(mountedOperation(document, endpoint));
   for (const endpoint of own)
     document.add(endpoint.for === "member" ? memberOperation(endpoint) : accessOperation(endpoint));
-  return document.toJson(
+  const json = document.toJson(
     {
       info: {
         title: "Gerbang portal API",
@@ -90,6 +86,7 @@ function portalDocument({ mounted, own }: PortalSurface, version: string): Json 
     {},
     { session: sessionScheme("portal") },
   );
+  return `${JSON.stringify(json, null, 2)}\n`;
 }
 
 function mountedOperation(document: Document, endpoint: Endpoint): Operation {
