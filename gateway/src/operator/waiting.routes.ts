@@ -10,7 +10,6 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
   currencyCode,
   environmentField,
-  exampleOf,
   exponentField,
   identity,
   textOrNull,
@@ -190,8 +189,8 @@ const itemSchema = withExample(
   },
 );
 
-const queueSchema = z
-  .strictObject({
+const queueSchema = withExample(
+  z.strictObject({
     kind: z.enum(kinds).meta({ examples: ["review"] }),
     about: z.string().meta({ description: "What it is.", examples: [queues[0]?.about ?? ""] }),
     count: wholeBetween(0, WAITING_MAX).meta({
@@ -200,26 +199,19 @@ const queueSchema = z
     }),
     is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
     items: z.array(itemSchema).meta({ description: "The first few: the oldest, or what runs out first." }),
-  })
-  .meta({ id: "WaitingQueue", description: "What of one kind waits for a person." });
+  }),
+  { id: "WaitingQueue", description: "What of one kind waits for a person." },
+  { is_more: false },
+);
 
-const waitingSchema = z
-  .strictObject({
+const waitingSchema = withExample(
+  z.strictObject({
     data: z.array(queueSchema).meta({ description: "Every kind, those too of which nothing waits." }),
     checked_at: timestamp,
-  })
-  .meta({
-    id: "Waiting",
-    description: "Everything that waits for a person.",
-    examples: [
-      {
-        data: [
-          { kind: "review", about: queues[0]?.about ?? "", count: 1, is_more: false, items: [exampleOf(itemSchema)] },
-        ],
-        checked_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "Waiting", description: "Everything that waits for a person." },
+  { checked_at: exampleTimes.paid },
+);
 
 const waitingQuery = z.strictObject({
   environment: environmentField.optional().meta({ description: "Only what waits in this environment." }),

@@ -91,19 +91,21 @@ const periodSchema = withExample(
   { id: "PeriodFigures" },
 );
 
-const currencySchema = z
-  .strictObject({
+const currencySchema = withExample(
+  z.strictObject({
     currency: currencyCode,
     exponent: exponentField,
     today: periodSchema,
     yesterday: periodSchema,
     week: periodSchema.meta({ description: "The last seven days with today." }),
     balance: ownedSchema.nullable().meta({ description: "Null where your role does not see balances." }),
-  })
-  .meta({ id: "CurrencyFigures" });
+  }),
+  { id: "CurrencyFigures" },
+  { balance: exampleOf(ownedSchema) },
+);
 
-const payoutsSchema = z
-  .strictObject({
+const payoutsSchema = withExample(
+  z.strictObject({
     next_run_at: timestamp.nullable().meta({
       description: "When the next batch is formed; null while nothing waits for one.",
       examples: [exampleTimes.dayEnds],
@@ -114,8 +116,8 @@ const payoutsSchema = z
       .meta({ description: "The day on which that batch is paid out.", examples: ["2026-11-23"] }),
     next: z
       .array(
-        z
-          .strictObject({
+        withExample(
+          z.strictObject({
             currency: currencyCode,
             exponent: exponentField,
             payments: count(12, "Payments in it so far."),
@@ -123,14 +125,16 @@ const payoutsSchema = z
             is_least: z
               .boolean()
               .meta({ description: "True when more waits than was looked at: then it is the least." }),
-          })
-          .meta({ id: "NextPayout" }),
+          }),
+          { id: "NextPayout" },
+          { is_least: false },
+        ),
       )
       .meta({ description: "What that batch takes of each currency as things stand; what comes until then is added." }),
     batches: z
       .array(
-        z
-          .strictObject({
+        withExample(
+          z.strictObject({
             uuid: identity("settlement"),
             currency: currencyCode,
             exponent: exponentField,
@@ -139,21 +143,26 @@ const payoutsSchema = z
             is_late: z.boolean().meta({
               description: "True when that day is over, as when the wallet is frozen or the bank has not answered.",
             }),
-          })
-          .meta({ id: "UnpaidBatch" }),
+          }),
+          { id: "UnpaidBatch" },
+          { is_late: false },
+        ),
       )
       .meta({ description: "Formed and not paid yet, the next one first; five at most." }),
     has_more: z.boolean().meta({ description: "True when there are more than these." }),
-  })
-  .meta({ id: "Payouts" });
+  }),
+  { id: "Payouts" },
+  { has_more: false },
+);
 
 const waitingCount = {
   count: count(1, "How many; beyond 1,000 they are not counted."),
   has_more: z.boolean().meta({ description: "True when there are more than were counted." }),
 };
 
-const waitingSchema = z
-  .strictObject({
+const none = { count: 0, has_more: false };
+const waitingSchema = withExample(
+  z.strictObject({
     disputes: z
       .strictObject({
         ...waitingCount,
@@ -185,60 +194,23 @@ const waitingSchema = z
     endpoint: z.enum(["missing", "failing", "well"]).nullable().meta({
       description: "`missing`: no address is registered. `failing`: events are tried again or were given up.",
     }),
-  })
-  .meta({ id: "Waiting" });
+  }),
+  { id: "Waiting" },
+  { disputes: { ...none, next: [] }, undelivered: none, retrying: none, endpoint: "well" },
+);
 
-export const overviewSchema = z
-  .strictObject({
+export const overviewSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     as_of: timestamp.meta({ description: "Now, by the clock of the environment." }),
     counted_at: countedAt,
     currencies: z.array(currencySchema),
     payouts: payoutsSchema.nullable().meta({ description: "Null where your role does not see settlements." }),
     waiting: waitingSchema,
-  })
-  .meta({
-    id: "Overview",
-    examples: [
-      {
-        environment: "sandbox",
-        as_of: exampleTimes.paid,
-        counted_at: exampleTimes.paid,
-        currencies: [
-          {
-            currency: "IDR",
-            exponent: 2,
-            today: exampleOf(periodSchema),
-            yesterday: exampleOf(periodSchema),
-            week: exampleOf(periodSchema),
-            balance: exampleOf(ownedSchema),
-          },
-        ],
-        payouts: {
-          next_run_at: exampleTimes.dayEnds,
-          next_payout_date: "2026-11-23",
-          next: [{ currency: "IDR", exponent: 2, payments: 12, amount_minor: 8_950_000, is_least: false }],
-          batches: [
-            {
-              uuid: exampleIds.settlement,
-              currency: "IDR",
-              exponent: 2,
-              amount_minor: 9_895_000,
-              payout_date: "2026-11-23",
-              is_late: false,
-            },
-          ],
-          has_more: false,
-        },
-        waiting: {
-          disputes: { count: 0, has_more: false, next: [] },
-          undelivered: { count: 0, has_more: false },
-          retrying: { count: 0, has_more: false },
-          endpoint: "well",
-        },
-      },
-    ],
-  });
+  }),
+  { id: "Overview" },
+  { as_of: exampleTimes.paid, payouts: exampleOf(payoutsSchema) },
+);
 
 export const streamSchema = z.string().meta({
   id: "ChangeStream",
