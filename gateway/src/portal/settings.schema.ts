@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { settlementScheduleSchema } from "../merchants/settlement-schedule.ts";
 import { exampleIds } from "../http/examples.ts";
-import { currencyCode, displayName, exponentField, identity, minorAmount } from "../http/shapes.ts";
+import { currencyCode, displayName, exponentField, identity, minorAmount, withExample } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { LOGO_BYTES_MAX } from "../merchants/profiles.ts";
 
@@ -31,33 +31,38 @@ const logoSchema = z
   })
   .meta({ id: "Logo", description: "The picture on payer pages." });
 
-const enabledCurrencySchema = z
-  .strictObject({
+const enabledCurrencySchema = withExample(
+  z.strictObject({
     currency: currencyCode,
     exponent: exponentField,
     max_amount_minor: minorAmount("The most that one payment may be.", 10_000_000_000),
     minimum_payout_minor: minorAmount("A smaller payout waits for a later run.", 1_000_000),
-  })
-  .meta({ id: "EnabledCurrency" });
+  }),
+  { id: "EnabledCurrency" },
+);
 
-const enabledMethodSchema = z
-  .strictObject({
+const enabledMethodSchema = withExample(
+  z.strictObject({
     payment_method: paymentMethodSchema,
     enabled: z.boolean(),
     fees: z.array(
-      z
-        .strictObject({
+      withExample(
+        z.strictObject({
           currency: currencyCode,
           exponent: exponentField,
           basis_points: z.int().min(0),
           flat_minor: minorAmount("The part that is the same for every payment.", 400_000),
           minimum_minor: minorAmount("The fee is never less.").nullable(),
           maximum_minor: minorAmount("The fee is never more.").nullable(),
-        })
-        .meta({ id: "MethodFee", description: "The price of a payment in one currency." }),
+        }),
+        { id: "MethodFee", description: "The price of a payment in one currency." },
+        { basis_points: 70, flat_minor: 0 },
+      ),
     ),
-  })
-  .meta({ id: "MerchantMethod", description: "A method, whether it is on, and what it costs." });
+  }),
+  { id: "MerchantMethod", description: "A method, whether it is on, and what it costs." },
+  { enabled: true },
+);
 
 const exampleLogo = {
   url: `/logos/${exampleIds.merchant}/4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
@@ -66,8 +71,8 @@ const exampleLogo = {
   height: 96,
 };
 
-export const merchantSettingsSchema = z
-  .strictObject({
+export const merchantSettingsSchema = withExample(
+  z.strictObject({
     merchant_id: identity("merchant"),
     name: z.string(),
     language: languageField,
@@ -81,50 +86,28 @@ export const merchantSettingsSchema = z
     settlement: settlementScheduleSchema
       .omit({ minimum_payout_minor: true, minimum_payout_minor_per_currency: true })
       .meta({ id: "PayoutSchedule", description: "When payments are paid out." }),
-  })
-  .meta({
+  }),
+  {
     id: "MerchantSettings",
     description: "The upper part is the owner's to change; from `suspended` on the operator has set it.",
-    examples: [
-      {
-        merchant_id: exampleIds.merchant,
-        name: "Toko Sari",
-        language: "id",
-        time_zone: "Asia/Jakarta",
-        colour: "#0b6b53",
-        logo: exampleLogo,
-        suspended: false,
-        rate_limit_per_minute: 100,
-        currencies: [
-          { currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000, minimum_payout_minor: 1_000_000 },
-        ],
-        payment_methods: [
-          {
-            payment_method: "qris",
-            enabled: true,
-            fees: [
-              {
-                currency: "IDR",
-                exponent: 2,
-                basis_points: 70,
-                flat_minor: 0,
-                minimum_minor: null,
-                maximum_minor: null,
-              },
-            ],
-          },
-        ],
-        settlement: {
-          cutoff: "00:00",
-          utc_offset_minutes: 420,
-          delay_days: 1,
-          closed_weekdays: [0, 6],
-          holidays: ["2027-01-01"],
-          pay_after_seconds: 3600,
-        },
-      },
-    ],
-  });
+  },
+  {
+    name: "Toko Sari",
+    language: "id",
+    time_zone: "Asia/Jakarta",
+    logo: exampleLogo,
+    suspended: false,
+    rate_limit_per_minute: 100,
+    settlement: {
+      cutoff: "00:00",
+      utc_offset_minutes: 420,
+      delay_days: 1,
+      closed_weekdays: [0, 6],
+      holidays: ["2027-01-01"],
+      pay_after_seconds: 3600,
+    },
+  },
+);
 
 export const changeSettingsSchema = z
   .strictObject({
