@@ -1,8 +1,7 @@
 // What fraud detection saw of a payment, for operators: the risk reasons, the counts behind them, and the bounds.
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, identity, minorAmount, timestamp } from "../http/shapes.ts";
+import { currencyCode, identity, minorAmount, timestamp, withExample } from "../http/shapes.ts";
 import { wireTime } from "../ground/clock.ts";
 import { DEFAULT_CURRENCY, wireAmount } from "../ground/money.ts";
 import { type MerchantSettings, riskSettingsSchema } from "../merchants/settings.ts";
@@ -19,20 +18,22 @@ export const riskReasonSchema = z
   })
   .meta({ id: "RiskReason", description: "A sign of fraud that was seen." });
 
-const otherPaymentSchema = z
-  .strictObject({
+const otherPaymentSchema = withExample(
+  z.strictObject({
     reference: identity("payment"),
     status: createdPaymentSchema.shape.status,
     amount_minor: amountMinor,
     currency: currencyCode,
     created_at: timestamp,
-  })
-  .meta({ id: "OtherPayment", description: "Another payment of the same payer to the same merchant." });
+  }),
+  { id: "OtherPayment", description: "Another payment of the same payer to the same merchant." },
+  { status: "succeeded" },
+);
 
 const counted = (description: string) => wholeBetween(0, COUNTED_MAX).meta({ description, examples: [3] });
 
-export const riskSeenSchema = z
-  .strictObject({
+export const riskSeenSchema = withExample(
+  z.strictObject({
     decision: createdPaymentSchema.shape.risk.shape.decision.meta({
       description: "As it stands: `approve` also after a person approved it, and the audit then says so.",
     }),
@@ -62,38 +63,25 @@ export const riskSeenSchema = z
     other_payments: z
       .array(otherPaymentSchema)
       .meta({ description: `Of the same payer to this merchant: the newest ${OTHERS_MAX}.` }),
-  })
-  .meta({
-    id: "RiskSeen",
-    description: "What fraud detection saw. Merchants are told the decision and the score.",
-    examples: [
-      {
-        decision: "review",
-        score: 75,
-        reasons: [
-          { sign: "large_amount", points: 30 },
-          { sign: "disposable_email", points: 45 },
-        ],
-        facts: { customer_payments: 1, merchant_payments: 12, amount_minor: 6_000_000_000, currency: "IDR" },
-        bounds: {
-          customer_per_hour: 10,
-          merchant_per_minute: 600,
-          large_amount_minor: 5_000_000_000,
-          review_at: 70,
-          reject_at: 80,
-        },
-        other_payments: [
-          {
-            reference: exampleIds.payment,
-            status: "succeeded",
-            amount_minor: 15_000_000,
-            currency: "IDR",
-            created_at: exampleTimes.created,
-          },
-        ],
-      },
+  }),
+  { id: "RiskSeen", description: "What fraud detection saw. Merchants are told the decision and the score." },
+  {
+    decision: "review",
+    score: 75,
+    reasons: [
+      { sign: "large_amount", points: 30 },
+      { sign: "disposable_email", points: 45 },
     ],
-  });
+    facts: { customer_payments: 1, merchant_payments: 12, amount_minor: 6_000_000_000, currency: "IDR" },
+    bounds: {
+      customer_per_hour: 10,
+      merchant_per_minute: 600,
+      large_amount_minor: 5_000_000_000,
+      review_at: 70,
+      reject_at: 80,
+    },
+  },
+);
 
 /** Reads what fraud detection saw of a payment, with the bounds of the merchant's settings. */
 export async function readRiskSeen(

@@ -12,6 +12,7 @@ import {
   minorAmount,
   textOrNull,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { paymentStatusSchema, createdPaymentSchema, createPaymentSchema } from "../payments/payments.schema.ts";
 import { exampleCustomer, examplePayment } from "../payments/payments.examples.ts";
@@ -210,8 +211,8 @@ const stepSchema = z
 export type Step = z.infer<typeof stepSchema>;
 export type StepKind = Step["kind"];
 
-export const storySchema = z
-  .strictObject({
+export const storySchema = withExample(
+  z.strictObject({
     payment: storyPaymentSchema,
     steps: z.array(stepSchema).meta({ description: "Oldest first." }),
     is_cut: z
@@ -220,25 +221,20 @@ export const storySchema = z
     withheld: z
       .array(z.string())
       .meta({ description: "Kinds of steps that your role does not show.", examples: [["journalled"]] }),
-  })
-  .meta({
-    id: "PaymentStory",
-    description: "A payment and what happened to it, step by step.",
-    examples: [
+  }),
+  { id: "PaymentStory", description: "A payment and what happened to it, step by step." },
+  {
+    steps: [
       {
-        payment: exampleOf(storyPaymentSchema),
-        steps: [
-          {
-            kind: "judged",
-            at: exampleTimes.created,
-            request_id: exampleIds.request,
-            client_id: exampleClientId,
-            object: { decision: "approve", score: 0 },
-          },
-        ],
-        is_cut: false,
-        withheld: [],
+        kind: "judged",
+        at: exampleTimes.created,
+        request_id: exampleIds.request,
+        client_id: exampleClientId,
+        object: { decision: "approve", score: 0 },
       },
     ],
-  });
+    is_cut: false,
+    withheld: [],
+  },
+);
 export type Story = z.infer<typeof storySchema>;
