@@ -2,14 +2,13 @@
 // shell, beside a service and the simulated acquirer as programs of their own.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "./kit/client.ts";
-import { Service, compiled } from "./kit/service.ts";
+import { Service, compiled, freePort } from "./kit/service.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
@@ -18,40 +17,62 @@ const [start, rules, pay, behave, , , exam] = [...guide.matchAll(/```sh\n([\s\S]
   ([, block]) => block ?? "",
 );
 
+interface Acquirer {
+  program: ChildProcess;
+  /** What it said when it started. */
+  words: string;
+}
+
+/** Starts the simulated acquirer as a program, and gives it once it has said what it can do. */
+async function startAcquirer({ port, env }: { port: number; env: Record<string, string> }): Promise<Acquirer> {
+  const { PATH = "" } = process.env;
+  const program = spawn(process.execPath, [join(root, "gateway/bin/gerbang.js"), "acquirer", "--port", String(port)], {
+    env: { PATH, ...env, ...compiled() },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let words = "";
+  program.stderr.on("data", (part: Buffer) => (words += part.toString()));
+  while (!words.includes("Stop with Ctrl-C")) {
+    if (program.exitCode !== null) throw new Error(words);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return { program, words };
+}
+
+async function stop({ program }: Acquirer): Promise<void> {
+  program.kill("SIGTERM");
+  await once(program, "exit");
+}
+
+test("the simulated acquirer writes its profile where the service looks for it", async () => {
+  const place = mkdtempSync(join(tmpdir(), "gerbang-acquirers-file-"));
+  const file = join(place, "etc", "acquirers.json");
+  const env = { GERBANG_DATA: join(place, ".data"), ACQUIRERS_FILE: file };
+  await stop(await startAcquirer({ port: await freePort(), env }));
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject([{ code: "rimba" }]);
+  expect(existsSync(join(place, ".data", "acquirers.json"))).toBe(false);
+  rmSync(place, { recursive: true });
+});
+
 describe.runIf(shell)("the guide to acquirers", () => {
   let place: string;
   let port: number;
-  let acquirer: ChildProcess;
-  let words = "";
+  let acquirer: Acquirer;
   let service: Service;
   let client: Client;
 
   beforeAll(async () => {
     place = mkdtempSync(join(tmpdir(), "gerbang-acquirers-guide-"));
     chmodSync(place, 0o711);
-    const free = createServer().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    ({ port } = free.address() as AddressInfo);
-    free.close();
+    port = await freePort();
     const data = join(place, ".data");
-    const program = join(root, "gateway/bin/gerbang.js");
-    const { PATH = "" } = process.env;
-    acquirer = spawn(process.execPath, [program, "acquirer", "--port", String(port)], {
-      env: { PATH, GERBANG_DATA: data, ...compiled() },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    acquirer.stderr?.on("data", (part: Buffer) => (words += part.toString()));
-    while (!words.includes("Stop with Ctrl-C")) {
-      if (acquirer.exitCode !== null) throw new Error(words);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    acquirer = await startAcquirer({ port, env: { GERBANG_DATA: data } });
     service = await Service.start({ dataDirectory: data });
     client = new Client(service.demo);
   });
   afterAll(async () => {
     await service.stop();
-    acquirer.kill("SIGTERM");
-    await once(acquirer, "exit");
+    await stop(acquirer);
     rmSync(place, { recursive: true, force: true });
   });
 
@@ -86,7 +107,7 @@ describe.runIf(shell)("the guide to acquirers", () => {
   });
 
   test("the commands that the program prints are those of the guide", () => {
-    const printed = words.split("\n").filter((line) => /^ {4}(OPS|VERSION|curl)|^ {6}/.test(line));
+    const printed = acquirer.words.split("\n").filter((line) => /^ {4}(OPS|VERSION|curl)|^ {6}/.test(line));
     expect(type(printed.join("\n"))).toContain('"active":true');
   });
 

@@ -1,10 +1,11 @@
 // The command `gerbang acquirer`: runs the simulated acquirer as a program of its own, and writes the profile by which the service finds it.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
 import { inPlainWords } from "../ground/plain-words.ts";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
+import { acquirersFileOf } from "./acquirers-of-config.ts";
 import { startSimulator } from "./simulator/simulator.ts";
 import { say } from "./say.ts";
 
@@ -19,7 +20,7 @@ export async function acquirerCommand({ port, host }: { port: string; host: stri
   const stopRequested = new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
-  const file = join(config.dataDirectory, "acquirers.json");
+  const file = acquirersFileOf(config);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const made = !existsSync(file);
   const profile = made ? makeProfile(config, file, url, host) : readProfile(file);
@@ -67,7 +68,7 @@ function makeProfile(config: Config, file: string, url: string, host: string): R
       takes("bank_transfer", 0, 150_000),
     ],
   };
-  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o711 });
+  for (const folder of [config.dataDirectory, dirname(file)]) mkdirSync(folder, { recursive: true, mode: 0o711 });
   writeFileSync(file, `${JSON.stringify([profile], null, 2)}\n`, { mode: 0o600, flag: "wx" });
   return profile;
 }

@@ -80,8 +80,8 @@ const bodySchema = z
       }),
   })
   .meta({ id: "LoggedBody", description: "A body as far as it is kept." });
-const exampleRequestBody = { bytes: 26, text: '{"amount_minor":0,"currency":"IDR"}', omitted: null };
-const exampleResponseBody = { bytes: 180, text: '{"error":{"code":"INVALID_AMOUNT"}}', omitted: null };
+const exampleRequestBody = { bytes: 35, text: '{"amount_minor":0,"currency":"IDR"}', omitted: null };
+const exampleResponseBody = { bytes: 35, text: '{"error":{"code":"INVALID_AMOUNT"}}', omitted: null };
 
 export const wholeRequestSchema = withExample(
   loggedRequestSchema.extend({ request: bodySchema, response: bodySchema }),
