@@ -42,7 +42,8 @@ export const paid = "('succeeded', 'partially_refunded', 'refunded')";
 /** SQL: the entries of a journal as one text, in the order of their accounts. */
 const postings = `string_agg(format('%s %s %s', e.account, e.currency, e.amount_minor), ', ' order by e.account collate "C")`;
 
-type Owner = "payment" | "refund" | "dispute" | "settlement" | "receipt";
+export const owners = ["payment", "refund", "dispute", "settlement", "receipt"] as const;
+type Owner = (typeof owners)[number];
 
 /** SQL: the journals that each owner's rows require. `sign` -1 swaps debits and credits. Accounts are in alphabetical order, as in `postings`. */
 const expectations: Record<Owner, string> = {

@@ -15,6 +15,7 @@ import {
   type PagedTable,
   journalsMissing,
   journalsUnfounded,
+  owners,
   selectCounted,
   selectHeadMismatch,
   selectKeys,
@@ -58,11 +59,7 @@ const checks: readonly {
   page: number;
   statement: (book: Book, ids: readonly string[]) => Statement;
 }[] = [
-  { table: "payments", page: PAGE, statement: journalsMissing("payment") },
-  { table: "refunds", page: PAGE, statement: journalsMissing("refund") },
-  { table: "disputes", page: PAGE, statement: journalsMissing("dispute") },
-  { table: "settlements", page: PAGE, statement: journalsMissing("settlement") },
-  { table: "receipts", page: PAGE, statement: journalsMissing("receipt") },
+  ...owners.map((owner) => ({ table: `${owner}s` as const, page: PAGE, statement: journalsMissing(owner) })),
   { table: "payments", page: PAGE, statement: paymentsWrong },
   // Pages of batches are small: a batch may have thousands of items.
   { table: "settlements", page: 20, statement: batchesWrong },

@@ -60,13 +60,13 @@ const trialBalanceSchema = withExample(
   { environment: "production" },
 );
 
-const columns = ["merchant_id", "currency", "account", "opening_minor", "added_minor", "closing_minor"];
-const decimals = ["opening", "added", "closing", "merchant_name"];
+const columns =
+  "merchant_id,currency,account,opening_minor,added_minor,closing_minor,opening,added,closing,merchant_name\r\n";
 const csvSchema = z.string().meta({
   id: "TrialBalanceText",
   description:
     "The names of the columns, a line for each account of each book, and the line `end`. `opening`, `added` and `closing` are the same amounts with their decimals.",
-  examples: [csvLine([...columns, ...decimals])],
+  examples: [columns],
 });
 
 export function trialBalanceEndpoints(database: Database): OperatorEndpoint[] {
@@ -152,7 +152,7 @@ async function addedUp(database: Database, period: Period): Promise<z.infer<type
 }
 
 async function* csvOf(database: Database, period: Period): AsyncGenerator<string> {
-  yield csvLine([...columns, ...decimals]);
+  yield columns;
   for await (const rows of pagesOf(database, period))
     yield rows
       .map(({ merchant_id, merchant_name, currency, account, opening_minor: opening, closing_minor: closing }) => {
