@@ -87,6 +87,21 @@ test("a pooler that keeps no prepared statements for its clients is found at the
   found.mockRestore();
 });
 
+test("a role that may have one connection is refused at the start, which keeps no connection from its end", async () => {
+  const place = await cloneDatabase();
+  const url = new URL(place.url);
+  url.username = `one_${place.name}`.slice(0, 60);
+  url.password = "one";
+  await asOwner(place, (owner) =>
+    owner.query(`create role ${url.username} login connection limit 1 password 'one' in role gerbang_app`),
+  );
+  const database = new Database(String(url), 3, createLog("silent"));
+  await expect(database.demandPrepared()).rejects.toMatchObject({ code: "53300" });
+  expect(database.connections.busy).toBe(0);
+  await database.end();
+  await asOwner(place, (owner) => owner.query(`drop role ${url.username}`));
+});
+
 test("the server ends a statement soon after nobody waits for it any more", async () => {
   const clone = await cloneDatabase();
   const impatient = new Database(clone.url, 1, createLog("silent"), { queryTimeoutMs: 200 });

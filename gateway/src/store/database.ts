@@ -169,8 +169,9 @@ export class Database {
    * prepared statements for its clients, fails with PostgreSQL's error: it would run a statement of another process in place of this one's.
    */
   async demandPrepared(): Promise<void> {
-    const clients = await Promise.all([this.pool.connect(), this.pool.connect()]);
+    const clients = [await this.pool.connect()];
     try {
+      clients.push(await this.pool.connect());
       for (let round = 0; round < PREPARED_ROUNDS; round++)
         for (const [index, client] of clients.entries())
           await client.query({ name: `prepared in round ${round}`, text: `select ${index}` });
