@@ -62,6 +62,8 @@ const create = (coding?: string): string => {
     coding === undefined ? body : `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   );
 };
+const countPayments = async (): Promise<unknown> =>
+  (await service.app.database.query({ text: "select count(*)::integer from payments" }))[0]?.count;
 const garbage = "hello\r\n\r\n";
 const refusal = "400 MALFORMED_REQUEST";
 const chunked = (line = "POST /v1/payments"): string =>
@@ -95,12 +97,20 @@ test.each([
   ["a quoted coding before chunked", () => create('"x", chunked')],
   ["chunked in HTTP/1.0", () => create("chunked").replace("HTTP/1.1", "HTTP/1.0")],
 ])("%s is refused, the connection is closed, and nothing behind it is executed", async (_name, ambiguous) => {
-  const count = async (): Promise<unknown> =>
-    (await service.app.database.query({ text: "select count(*)::integer from payments" }))[0]?.count;
-  const before = await count();
+  const before = await countPayments();
   expect(answersIn(await converse(ambiguous() + create()))).toEqual([refusal]);
   expect(answersIn(await converse(create("Chunked") + read({ connection: "close" })))).toEqual(["201", "200"]);
-  expect(await count()).toBe(Number(before) + 1);
+  expect(await countPayments()).toBe(Number(before) + 1);
+});
+
+test.each([
+  ["a probe", "/livez", "200"],
+  ["a path with a broken escape", "/v1/%zz", "404 ROUTE_NOT_FOUND"],
+])("%s with a coding before chunked is answered, and nothing behind it is executed", async (_name, path, answer) => {
+  const before = await countPayments();
+  const ambiguous = request(`GET ${path}`, { "transfer-encoding": "gzip, chunked" }, "0\r\n\r\n");
+  expect(answersIn(await converse(ambiguous + create()))).toEqual([answer]);
+  expect(await countPayments()).toBe(before);
 });
 
 test("a request of which the rest never comes is ended, and not kept for ever", async () => {

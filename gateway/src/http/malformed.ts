@@ -29,21 +29,19 @@ export class Malformed {
 
   /** Remembers the latest request of each connection, and handles Expect and CONNECT requests, which Node would answer itself. */
   watch(server: Server): void {
-    server.prependListener("request", (request, response) => this.latest.set(request.socket, response));
+    server.prependListener("request", (request, response) => {
+      this.latest.set(request.socket, response);
+      if (isAmbiguous(request)) this.refused.add(request.socket);
+      // Whatever answers it, be it a probe or Fastify itself, nothing behind it is answered.
+      if (this.refused.has(request.socket)) response.shouldKeepAlive = false;
+    });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND")));
   }
 
-  /**
-   * Refuses a request that a proxy may have understood in another way (RFC 9112, sections 3.2 and 6.1), and all behind it on its connection: no Host in
-   * HTTP/1.1 or two lines of it, which were joined; a transfer coding in HTTP/1.0, or another one than `chunked`. Throws MALFORMED_REQUEST.
-   */
-  refuseAmbiguous({ headers, httpVersion, socket }: IncomingMessage, response: ServerResponse): void {
-    const { host, "transfer-encoding": coding } = headers;
-    const isCoded = coding !== undefined && (httpVersion !== "1.1" || coding.toLowerCase() !== "chunked");
-    if (isCoded || (host?.includes(",") ?? httpVersion === "1.1")) this.refused.add(socket);
+  /** Refuses an ambiguous request, and all behind it on its connection. Throws MALFORMED_REQUEST. */
+  refuseAmbiguous({ socket }: IncomingMessage): void {
     if (!this.refused.has(socket)) return;
-    response.shouldKeepAlive = false;
     throw new Fault("MALFORMED_REQUEST", {
       message: "Send one Host line, and a body with Content-Length or in HTTP/1.1 with Transfer-Encoding: chunked.",
     });
@@ -98,6 +96,13 @@ export class Malformed {
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
     metrics.answered("unknown", "malformed", status);
   }
+}
+
+/** True for a request that a proxy may read otherwise (RFC 9112, sections 3.2 and 6.1): not one Host line, or a coding other than HTTP/1.1's `chunked`. */
+function isAmbiguous({ headers, httpVersion }: IncomingMessage): boolean {
+  const { host, "transfer-encoding": coding } = headers;
+  const isCoded = coding !== undefined && (httpVersion !== "1.1" || coding.toLowerCase() !== "chunked");
+  return isCoded || (host?.includes(",") ?? httpVersion === "1.1");
 }
 
 function faultOf(code: string | undefined): Fault {

@@ -153,7 +153,7 @@ function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths
     });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
-    malformed.refuseAmbiguous(request.raw, reply.raw);
+    malformed.refuseAmbiguous(request.raw);
     // Unknown paths are refused before the body is read: ROUTE_NOT_FOUND comes before PAYLOAD_TOO_LARGE (section 7.4).
     if (request.is404) throw paths.faultFor(request.url);
     if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
