@@ -30,22 +30,23 @@ export function selectAccounts(
     text: `select h.merchant_id, m.name as merchant_name, a.account, a.currency,
   coalesce(o.balance_after_minor, 0) as opening_minor, coalesce(c.balance_after_minor, 0) as closing_minor
 from (
-  select h.merchant_id, h.seq
-  from book_heads h
-  where h.environment = $1::environment and h.merchant_id > $2::uuid and h.seq > 0
-  order by h.merchant_id
-  limit $3::integer
+  select h.merchant_id, ${firstJournal(inBook, "$4")} as first, ${firstJournal(inBook, "$5")} as past
+  from (
+    select h.merchant_id, h.seq
+    from book_heads h
+    where h.environment = $1::environment and h.merchant_id > $2::uuid and h.seq > 0
+    order by h.merchant_id
+    limit $3::integer
+  ) h
+  offset 0 -- else the ends of the period would be looked for three times for each account
 ) h
 join merchants m using (merchant_id)
-cross join lateral (
-  select ${firstJournal(inBook, "$4")} as first, ${firstJournal(inBook, "$5")} as past
-) p
 join balances a on ${inBook("a")}
 left join lateral (
-  ${balanceBefore(inBook, "a.account", "a.currency", "p.first")}
+  ${balanceBefore(inBook, "a.account", "a.currency", "h.first")}
 ) o on true
 left join lateral (
-  ${balanceBefore(inBook, "a.account", "a.currency", "greatest(p.first, p.past)")}
+  ${balanceBefore(inBook, "a.account", "a.currency", "greatest(h.first, h.past)")}
 ) c on true
 order by h.merchant_id, a.currency, a.account`,
     values: [environment, after ?? LEAST_UUID, limit, leastIdOf(from), leastIdOf(before)],

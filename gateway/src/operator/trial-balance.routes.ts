@@ -157,15 +157,8 @@ async function* csvOf(database: Database, period: Period): AsyncGenerator<string
     yield rows
       .map(({ merchant_id, merchant_name, currency, account, opening_minor: opening, closing_minor: closing }) => {
         const minors = [opening, closing - opening, closing];
-        const written = minors.map((minor) => decimal(minor, currency));
-        return csvLine([
-          idOf("merchant", merchant_id),
-          currency,
-          account,
-          ...minors.map(String),
-          ...written,
-          notFormula(merchant_name),
-        ]);
+        const amounts = [...minors.map(String), ...minors.map((minor) => decimal(minor, currency))];
+        return csvLine([idOf("merchant", merchant_id), currency, account, ...amounts, notFormula(merchant_name)]);
       })
       .join("");
   yield csvLine(["end"]);

@@ -155,6 +155,18 @@ test("books are read some at a time, all accounts of one book together", async (
   expect(new Set(all.map(({ merchant_id: merchant }) => merchant)).size).toBe(2);
 });
 
+test("the ends of the period are looked for once in each book, however many accounts it has", async () => {
+  const database = openDatabase(service.database);
+  const { text, values } = selectAccounts("sandbox", { from: 0, before: 1 }, undefined, 200);
+  const plan = await database.query<{ "QUERY PLAN": string }>({
+    text: `explain (analyze) ${text}`,
+    values: values ?? [],
+  });
+  await database.end();
+  const loops = plan.map((row) => / on journals j.* loops=(\d+)/.exec(row["QUERY PLAN"])?.[1]).filter(Boolean);
+  expect(loops).toEqual(["2", "2"]);
+});
+
 test.each([
   ["", "422 VALIDATION_ERROR from"],
   ["?from=2026-01-01", "422 VALIDATION_ERROR to"],
