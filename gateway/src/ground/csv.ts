@@ -6,7 +6,7 @@ export function csvLine(fields: readonly string[]): string {
   return `${quoted.join(",")}\r\n`;
 }
 
-/** A text that somebody else chose, for people who open the file in a spreadsheet, which must not take it for a formula. */
+/** A text that somebody else chose, for people who open the file in a spreadsheet, which must not take it for a formula. Some split at semicolons. */
 export function notFormula(text: string): string {
-  return /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  return text.replaceAll(/(^|;)(?=[=+\-@\t\r\n])/g, "$1'");
 }

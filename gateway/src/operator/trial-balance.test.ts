@@ -48,7 +48,7 @@ beforeAll(async () => {
   service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN } });
   // On whatever day of the week this runs, no batch takes the money away meanwhile.
   const settings = { ...alsoIn(defaultSettings, "USD"), settlement: { minimum_payout_minor: 1_000_000_000 } };
-  for (const name of ["Toko Senja", "=Kopi", "Nobody has paid here yet"])
+  for (const name of ["Toko Senja", "=Kopi;@Teh", "Nobody has paid here yet"])
     shops.push(await service.merchant({ name, settings }));
   for (let day = 0; day < 3; day++) {
     const [{ client }, other] = shops as [Shop, Shop];
@@ -127,7 +127,7 @@ test("the CSV has each account of each book, with decimals, and ends with a line
   ]);
   expect(rows.pop()).toEqual(["end"]);
   expect(new Set(rows.map(([merchant, ...rest]) => [merchant, rest.at(-1)].join(" ")))).toEqual(
-    new Set([`${shops[0]?.merchantId} Toko Senja`, `${shops[1]?.merchantId} '=Kopi`]),
+    new Set([`${shops[0]?.merchantId} Toko Senja`, `${shops[1]?.merchantId} '=Kopi;'@Teh`]),
   );
   const { currencies } = await trial(`from=${days[1]}&to=${days[2]}`);
   for (const { currency, accounts } of currencies)
