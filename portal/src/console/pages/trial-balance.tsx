@@ -1,7 +1,7 @@
 // The trial balance: every account of all merchants' books at both ends of a period, for whoever closes a month.
 import { useQuery } from "@tanstack/react-query";
 import { useAction } from "../../api/action.ts";
-import { Digits } from "../../pages/balances/digits.tsx";
+import { Digits, sumOf } from "../../pages/balances/digits.tsx";
 import { withSearch } from "../../paths.ts";
 import { AccountName } from "../../ui/account.tsx";
 import { Answer } from "../../ui/answer.tsx";
@@ -98,10 +98,7 @@ const holds: [account: RegExp, what: string][] = [
 
 function Accounts({ of: { currency, exponent, accounts } }: { of: Schema<"TrialBalanceCurrency"> }) {
   const sums = (["opening_minor", "added_minor", "closing_minor"] as const).map((name) =>
-    accounts.reduce<number | null>(
-      (sum, { [name]: minor }) => (sum === null || minor === null ? null : sum + minor),
-      0,
-    ),
+    sumOf(accounts.map(({ [name]: minor }) => minor)),
   );
   return (
     <Plain
