@@ -71,13 +71,11 @@ const csvSchema = z.string().meta({
 
 export function trialBalanceEndpoints(database: Database): OperatorEndpoint[] {
   const downloads = new Downloads({ inAll: 4, each: 2 });
-  const path = "/ops/v1/trial-balance";
-  const shared = { method: "GET", tag: "Books", role: "viewer", query } as const;
+  const shared = { method: "GET", path: "/ops/v1/trial-balance", tag: "Books", role: "viewer", query } as const;
   return [
     operatorEndpoint({
       ...shared,
       operationId: "getTrialBalance",
-      path,
       summary: "Every account at both ends of a period, added up over all merchants' books",
       description: `What is owed to merchants, what acquirers owe, and the fees that were earned. Reads ${BOOKS_MAX} books at most; of more, take the CSV.`,
       success: { description: "The accounts in each currency.", schema: trialBalanceSchema },
@@ -87,7 +85,7 @@ export function trialBalanceEndpoints(database: Database): OperatorEndpoint[] {
     operatorEndpoint({
       ...shared,
       operationId: "downloadTrialBalance",
-      path: `${path}.csv`,
+      path: `${shared.path}.csv`,
       summary: "The same book by book as CSV, whole, sent while it is read",
       description: "A text that was cut off ends without the line `end`.",
       success: { description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
