@@ -17,11 +17,11 @@ export interface DueParts extends AcquiringParts {
   paymentOperations: PaymentOperations;
 }
 
-/** Claims all due operations of one book, and waits for them. Any number of processes may do so: each operation is leased. */
-export async function performDue(parts: DueParts, book: Book): Promise<void> {
-  const rows = await parts.database.query(claimOperations(parts.clock.now(), { limit: CLAIM_MAX, book }));
+/** Claims all operations of one book that were due at `at`, and waits for them. Any number of processes may do so: each operation is leased. */
+export async function performDue(parts: DueParts, book: Book, at = parts.clock.now()): Promise<void> {
+  const rows = await parts.database.query(claimOperations(parts.clock.now(), { limit: CLAIM_MAX, book, at }));
   await Promise.all(rows.map((row) => perform(parts, operationOfRow(row))));
-  if (rows.length === CLAIM_MAX) await performDue(parts, book);
+  if (rows.length === CLAIM_MAX) await performDue(parts, book, at);
 }
 
 /** Claims due operations of all books, and waits for no call before it claims more. */

@@ -111,7 +111,7 @@ limit 2`,
 }
 
 /**
- * Claims due operations for this worker alone, for as long as LEASE. A planned operation becomes `calling`; about every other the worker
+ * Claims what is due at `at` for this worker alone, for as long as LEASE. A planned operation becomes `calling`; about every other the worker
  * inquires. Claims in all books, or in one whose clock moves: then the polls of the next second too, the shortest move, so that what a simulator
  * has decided comes before an expiry. Skips acquirers in `busy`, and inquiries at those in `inquiring`. Gives the operations as updated.
  */
@@ -120,9 +120,10 @@ export function claimOperations(
   {
     limit,
     book,
+    at = realNow,
     busy = [],
     inquiring = [],
-  }: { limit: number; book?: Book; busy?: readonly string[]; inquiring?: readonly string[] },
+  }: { limit: number; book?: Book; at?: Micros; busy?: readonly string[]; inquiring?: readonly string[] },
 ): Statement {
   return {
     name: "claim acquirer operations",
@@ -143,13 +144,13 @@ from due
 where o.merchant_id = due.merchant_id and o.environment = due.environment and o.operation_id = due.operation_id
 returning o.*`,
     values: [
-      sqlTime(realNow),
+      sqlTime(at),
       sqlTime(realNow + LEASE),
       limit,
       ...(book ? bookValues(book) : [null, null]),
       busy,
       inquiring,
-      sqlTime(book ? realNow + SECOND : realNow),
+      sqlTime(book ? at + SECOND : at),
     ],
   };
 }
