@@ -6,6 +6,7 @@ import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "../acquire
 import { inPlainWords } from "../ground/plain-words.ts";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { acquirersFileOf } from "./acquirers-of-config.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
 import { startSimulator } from "./simulator/simulator.ts";
 import { say } from "./say.ts";
 
@@ -42,11 +43,7 @@ are signed. Keep it off networks that you do not trust.`);
 
 /** Writes a first `acquirers.json` with one acquirer, which takes four methods in rupiah. */
 function makeProfile(config: Config, file: string, url: string, host: string): RemoteProfile {
-  const takes = (
-    method: RemoteProfile["capabilities"][number]["method"],
-    basis_points: number,
-    flat_minor: number,
-  ) => ({
+  const takes = (method: PaymentMethod, basis_points: number, flat_minor: number) => ({
     method,
     currencies: ["IDR"],
     minimum_minor: 1,

@@ -140,8 +140,7 @@ async function rowsWrong(database: Database, book: Book, pages: Pages): Promise<
     }
     pages.turn({ checks: number + 1 });
   }
-  const head = await firstWrong(database, selectHeadMismatch(book));
-  return head ?? firstWrong(database, selectProtectedMismatch(book));
+  return (await firstWrong(database, selectHeadMismatch(book))) ?? firstWrong(database, selectProtectedMismatch(book));
 }
 
 /** The message of a statement that found a wrong row, with UUIDs turned into identities as the API shows them. */

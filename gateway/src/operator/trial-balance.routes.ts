@@ -18,7 +18,6 @@ import {
   sumMinor,
   withExample,
 } from "../http/shapes.ts";
-import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -32,7 +31,9 @@ const query = z.strictObject({
   environment: environmentField.default("production").meta({ description: "`production` when absent." }),
   ...periodFields,
 });
-type Period = ReturnType<typeof periodOf> & { environment: Environment };
+type Period = ReturnType<typeof periodOf> & Pick<z.infer<typeof query>, "environment">;
+/** Throws VALIDATION_ERROR for a reversed period. */
+const periodIn = (asked: z.infer<typeof query>): Period => ({ environment: asked.environment, ...periodOf(asked) });
 
 const accountSchema = withExample(
   z.strictObject({
@@ -79,8 +80,11 @@ export function trialBalanceEndpoints(database: Database): OperatorEndpoint[] {
       summary: "Every account at both ends of a period, added up over all merchants' books",
       description: `What is owed to merchants, what acquirers owe, and the fees that were earned. Reads ${BOOKS_MAX} books at most; of more, take the CSV.`,
       success: { description: "The accounts in each currency.", schema: trialBalanceSchema },
-      handle: async ({ query }) =>
-        reply(200, await addedUp(database, { ...periodOf(query), environment: query.environment })),
+      async handle({ query, operator }) {
+        const period = periodIn(query);
+        const leave = downloads.enter(operator.name);
+        return reply(200, await addedUp(database, period).finally(leave));
+      },
     }),
     operatorEndpoint({
       ...shared,
@@ -90,13 +94,11 @@ export function trialBalanceEndpoints(database: Database): OperatorEndpoint[] {
       description: "A text that was cut off ends without the line `end`.",
       success: { description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
       async handle({ query, ...call }) {
-        const period = { ...periodOf(query), environment: query.environment };
+        const period = periodIn(query);
         const days = [period.from, period.before - 1].map((at) => wireTime(at).slice(0, 10)).join("-");
         const saveAs = `trial-balance-${period.environment}-${days}.csv`;
-        return downloads.begin(
-          { chunks: csvOf(database, period), contentType: "text/csv; charset=utf-8", saveAs },
-          readerOf(call),
-        );
+        const chunks = csvOf(database, period);
+        return downloads.begin({ chunks, contentType: "text/csv; charset=utf-8", saveAs }, readerOf(call));
       },
     }),
   ];

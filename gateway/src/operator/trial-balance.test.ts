@@ -167,6 +167,17 @@ test("the ends of the period are looked for once in each book, however many acco
   expect(loops).toEqual(["2", "2"]);
 });
 
+test("at most two are read for one operator at once, and a wrong period takes no place", async () => {
+  const [endpoint] = trialBalanceEndpoints({ query: () => new Promise(() => undefined) } as never);
+  const read = (name: string, to: string) =>
+    endpoint?.handle({ query: { environment: "sandbox", from: "2026-01-02", to }, operator: { name } } as never);
+  for (let time = 0; time < 3; time++)
+    await expect(read("sari", "2026-01-01")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  void read("sari", "2026-01-03");
+  void read("sari", "2026-01-03");
+  await expect(read("sari", "2026-01-03")).rejects.toMatchObject({ code: "RATE_LIMITED" });
+});
+
 test.each([
   ["", "422 VALIDATION_ERROR from"],
   ["?from=2026-01-01", "422 VALIDATION_ERROR to"],
