@@ -315,6 +315,9 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await day.click("merchant:available", { role: "link" });
   await day.click("Statement of a period", { role: "link" });
   await page.getByText("When it ends").waitFor();
+  await day.open(at.trialBalance("sandbox"));
+  await page.getByRole("region", { name: "Accounts in IDR" }).waitFor();
+  await day.look();
 
   day.begin("Telling everybody that something happens");
   await day.open(at.status());
