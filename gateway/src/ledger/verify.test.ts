@@ -6,7 +6,7 @@ import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { systemClock } from "../ground/clock.ts";
+import { sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
@@ -180,7 +180,8 @@ const withoutChecks = (table: string): string => `do $$ declare rule text; begin
   end loop;
 end $$`;
 const strayRefund = newId("refund", systemClock.now());
-const lateEvent = newId("event", systemClock.now() + 3_600_000_000);
+const later = Math.floor(systemClock.now() / 1_000) * 1_000 + 3_600_000_000;
+const lateEvent = newId("event", later);
 
 const receiptRow = (set: string, payment: string): string => `update receipts set ${set} where payment_id = ${payment}`;
 type Falsification = [name: string, change: () => string, named: () => string];
@@ -282,6 +283,7 @@ const falsifications: Falsification[] = [
   ["an event of another type", () => `update events set type = 'payment.failed' where ${eventOf(busy.partly)}`, () => `payment ${busy.partly} is partially_refunded and has 0 events payment.succeeded`],
   ["an event twice", () => copyOf("events", eventColumns, eventColumns.replace("event_id", "overlay(event_id::text placing '000000000000' from 25)::uuid"), eventOf(busy.plain)), () => `payment ${busy.plain} is succeeded and has 2 events payment.succeeded`],
   ["an event twice, once later", () => copyOf("events", eventColumns, eventColumns.replace("event_id", lateEvent), eventOf(busy.plain)), () => `event ${lateEvent} is payment.succeeded of payment ${busy.plain}, which did not happen then`],
+  ["an event twice, once at a later time", () => copyOf("events", eventColumns, eventColumns.replace("event_id", lateEvent).replace("created_at", `'${sqlTime(later)}'`), eventOf(busy.plain)), () => `event ${lateEvent} is payment.succeeded of payment ${busy.plain}, which did not happen then`],
   ["an event's amount", () => `update events set body = replace(body, '"amount_minor":1000000', '"amount_minor":1000001') where ${eventOf(busy.plain)}`, () => `is payment.succeeded of payment ${busy.plain} and does not say "amount_minor":1000000,`],
   ["an event's fee", () => `update events set body = replace(body, '"fee_minor":', '"fee_minor":1') where ${eventOf(busy.plain)}`, () => `is payment.succeeded of payment ${busy.plain} and does not say "amount_minor":1000000, "fee_minor":`],
   ["an event's currency", () => `update events set body = replace(body, '"IDR"', '"USD"') where subject_id = ${busy.paidBatch} and type = 'settlement.paid'`, () => `is settlement.paid of settlement ${busy.paidBatch} and does not say "gross_minor":`],
