@@ -31,11 +31,11 @@ export function csvOf<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Ro
   return [columns.map(([name]) => name), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
 }
 
-/** A spreadsheet takes no text for a formula: not what a bank wrote, nor an order's name. */
+/** A spreadsheet takes no text for a formula: not what a bank wrote, nor an order's name. Some begin a cell at each semicolon. */
 function fieldOf(value: string | number | null | undefined): string {
   const text = String(value ?? "");
-  const isFormula = /^[=+\-@\t\r\n]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
-  const safe = isFormula ? `'${text}` : text;
+  const isNumber = /^-\d+(\.\d+)?$/.test(text);
+  const safe = isNumber ? text : text.replaceAll(/(^|;)(?=[=+\-@\t\r\n])/g, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
