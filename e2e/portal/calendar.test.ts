@@ -5,8 +5,7 @@ import { SECOND, sqlTime, systemClock, wireTime } from "../../gateway/src/ground
 import { newId, uuidOf } from "../../gateway/src/ground/ids.ts";
 import { asOwner } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faultsIn, showIn } from "./kit/look.ts";
-import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
+import { PHONE, isClean, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 const DAY = 86_400 * SECOND;
@@ -69,13 +68,6 @@ on conflict (merchant_id, environment) do update set next_run_at = $2`,
     }
   });
 });
-
-async function isClean({ page }: OperatorVisit, name: string): Promise<void> {
-  for (const theme of ["light", "dark"] as const) {
-    await showIn(page, theme);
-    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
-  }
-}
 
 test("a day of the calendar leads to its batches, and a batch to its page, by keyboard", async () => {
   const finance = await portal.operator("viewer", { viewport: { width: 1440, height: 900 } });

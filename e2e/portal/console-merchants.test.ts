@@ -9,8 +9,8 @@ import { alsoIn } from "../../gateway/test/currencies.ts";
 import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
-import { faults, faultsIn, showIn } from "./kit/look.ts";
-import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
+import { faults } from "./kit/look.ts";
+import { type OperatorVisit, PHONE, isClean, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 
@@ -21,18 +21,15 @@ async function merchantWithBatch(name: string): Promise<Things & { id: string }>
   return { ...things, id: merchantId };
 }
 
-async function isClean({ page, look }: OperatorVisit, name: string): Promise<void> {
-  for (const theme of ["light", "dark"] as const) {
-    await showIn(page, theme);
-    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
-  }
-  await look(`console-${name}`);
+async function isCleanAndSeen(operator: OperatorVisit, name: string): Promise<void> {
+  await isClean(operator, name);
+  await operator.look(`console-${name}`);
 }
 
 async function areClean(operator: OperatorVisit, pages: Record<string, string>): Promise<void> {
   for (const [name, path] of Object.entries(pages)) {
     await operator.open(path);
-    await isClean(operator, name);
+    await isCleanAndSeen(operator, name);
   }
 }
 
@@ -88,7 +85,7 @@ test("what a key changed is read in the console, with where it came from, and le
   await page.getByRole("heading", { level: 1, name: "What a key changed" }).waitFor();
   const made = page.getByRole("row", { name: /^create payment/ }).filter({ hasText: payment });
   expect(await made.innerText()).toContain("127.0.0.1");
-  await isClean(visit, "key");
+  await isCleanAndSeen(visit, "key");
   await made.getByRole("link", { name: payment }).click();
   await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
   // The story of the payment leads back to the key.
@@ -382,7 +379,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   await owner.query("rollback");
   await owner.end();
   await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals, so it proves nothing/).waitFor();
-  await isClean(support, "replay");
+  await isCleanAndSeen(support, "replay");
 
   await page.getByRole("button", { name: "Verify the book" }).click();
   await page.getByText(/journals were replayed/).waitFor();
@@ -391,7 +388,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   expect(await page.getByText(head).count()).toBe(1);
   await page.getByText("1 replay before").click();
   await page.getByRole("region", { name: "Replays before" }).getByText("stopped").waitFor();
-  await isClean(support, "replayed");
+  await isCleanAndSeen(support, "replayed");
   const [book] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Download as hledger" }).click(),

@@ -6,8 +6,7 @@ import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faultsIn, showIn } from "./kit/look.ts";
-import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
+import { PHONE, isClean, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 let ids: string[];
@@ -27,13 +26,6 @@ beforeAll(async () => {
       await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
     }
 });
-
-async function isClean({ page }: OperatorVisit, name: string): Promise<void> {
-  for (const theme of ["light", "dark"] as const) {
-    await showIn(page, theme);
-    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
-  }
-}
 
 test("a month is read in the person's days, leads to the month before, and is saved book by book", async () => {
   const finance = await portal.operator("viewer", { viewport: { width: 1440, height: 900 } });

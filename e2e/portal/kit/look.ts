@@ -10,7 +10,7 @@ import type { Page } from "playwright-core";
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const SIZES = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-const THEMES = ["light", "dark"] as const;
+export const THEMES = ["light", "dark"] as const;
 
 type Theme = (typeof THEMES)[number];
 

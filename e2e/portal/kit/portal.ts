@@ -11,7 +11,7 @@ import type { OperatorRole } from "../../../gateway/src/people/operator-roles.ts
 import type { MemberRole } from "../../../gateway/src/people/roles.ts";
 import type { Client } from "../../kit/client.ts";
 import { launchBrowser } from "./chromium.ts";
-import { look, settled } from "./look.ts";
+import { THEMES, faultsIn, look, settled, showIn } from "./look.ts";
 
 export { settled } from "./look.ts";
 
@@ -54,6 +54,14 @@ interface MemberOptions {
   merchantId?: string;
   environment?: Environment;
   browser?: BrowserContextOptions;
+}
+
+/** Expects that axe finds nothing in either theme. `name` stands in the failure. */
+export async function isClean({ page }: { page: Page }, name: string): Promise<void> {
+  for (const theme of THEMES) {
+    await showIn(page, theme);
+    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
+  }
 }
 
 class Portal {
