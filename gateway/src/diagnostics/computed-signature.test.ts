@@ -3,6 +3,7 @@
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listenerSecret } from "../../../cli/src/listener/own-signature.ts";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import {
@@ -97,6 +98,8 @@ const cases: [string, ComputedDiagnosis, () => string, (() => Partial<Delivery>)
   ],
   ["in another encoding", "charset", () => hmac(secret, Buffer.from(`${at}.${delivery.body}`, "latin1"))],
   ["with the API secret", "api_secret", () => hmac(client.credentials.secret, `${at}.${delivery.body}`)],
+  ["with the secret of gerbang listen", "listener_secret", () => hmac(listener(), `${at}.${delivery.body}`)],
+  ["as the standard does, with the secret of gerbang listen", "listener_secret", () => standard(bytesOf(listener()))],
   ["with no secret at all", "secret_empty", () => hmac("", `${at}.${delivery.body}`)],
   ["with the secret decoded", "secret_decoded", () => hmac(bytesOf(secret), `${at}.${delivery.body}`)],
   ["as the standard does, the secret not decoded", "secret_not_decoded", () => standard(secret)],
@@ -109,6 +112,7 @@ const cases: [string, ComputedDiagnosis, () => string, (() => Partial<Delivery>)
 
 const standard = (key: string | Buffer): string =>
   hmac(key, `${delivery.headers["webhook-id"]}.${at}.${delivery.body}`, "base64");
+const listener = (): string => listenerSecret(client.credentials.secret);
 /** As no common library writes it. */
 const spelt = (): string => delivery.body.replaceAll('":', '" :\t');
 const more = (): string => delivery.body.replace("150000", "150001");
@@ -160,7 +164,13 @@ test("another merchant's secret is not found out with it", async () => {
 });
 
 test("anything at all is answered with a known word", () => {
-  const secrets = { current: "whsec_a2V5", previous: "whsec_b2xk", elsewhere: ["whsec_eA=="], api: ["sk_test_x"] };
+  const secrets = {
+    current: "whsec_a2V5",
+    previous: "whsec_b2xk",
+    elsewhere: ["whsec_eA=="],
+    api: ["sk_test_x"],
+    listeners: ["whsec_eQ=="],
+  };
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.option(fc.string(), { nil: undefined }), (computed, body, sent) => {
       const pasted = { headers: { "x-svc-timestamp": "1767225600" }, body, receivedAt: 1_767_225_600 };

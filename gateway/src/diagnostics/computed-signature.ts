@@ -47,6 +47,9 @@ export const computedExplanationsOf = (prefix: string) => {
     api_secret:
       "The key was the secret of an API key (sk_…). Webhooks are signed with their own secret (whsec_…), which was shown when the " +
       "address was registered or the secret was rotated.",
+    listener_secret:
+      "The key was the secret of gerbang listen. A registered address has a secret of its own, which was shown when the address was " +
+      "registered or the secret was rotated.",
     old_secret:
       "The key was the webhook secret from before the last rotation. Set your receiver to the new one; during the overlap only " +
       `webhook-signature carries both, ${prefix}Signature is the new one's.`,
@@ -106,42 +109,32 @@ export function diagnoseComputed(
     verdict === "old_secret" && secrets.previous !== undefined
       ? [secrets.previous, secrets.current]
       : [secrets.current, secrets.previous];
-  const given: Given = { signature, timestamp, eventId: headers.get("webhook-id"), own, other, secrets };
-  const overSent = sent === undefined ? "unknown" : compare(given, sent);
+  const eventId = headers.get("webhook-id");
+  const compare = (body: string): ComputedDiagnosis => {
+    const made = (key: string, at = timestamp): boolean =>
+      mac(key, [at, ".", body]).toString("hex") === signature.toLowerCase();
+    const standard = (key: string | Buffer): boolean =>
+      eventId !== undefined && mac(key, [`${eventId}.${timestamp}.`, body]).toString("base64") === signature;
+    if (standard(decodedSecret(own))) return "right";
+    if (standard(own)) return "secret_not_decoded";
+    const request = { signature, body: Buffer.from(body), target: "", clientId: "", receivedAt: Number(timestamp) };
+    const found = diagnose(
+      { ...request, timestamp },
+      { own, live: secrets.elsewhere, revoked: other === undefined ? [] : [other], webhooks: secrets.api },
+    );
+    if (found === "old_secret") return other === secrets.previous ? "old_secret" : "new_secret";
+    const name = renamed[found] ?? found;
+    if (found !== "unknown") return known.has(name) ? (name as ComputedDiagnosis) : "unknown";
+    if (secrets.listeners.some((key) => made(key) || standard(decodedSecret(key)))) return "listener_secret";
+    // Our timestamps have no fraction, so in milliseconds they always end in 000.
+    return made(own, `${timestamp}000`) ? "milliseconds" : "unknown";
+  };
+  const overSent = sent === undefined ? "unknown" : compare(sent);
   if (overSent !== "unknown") return overSent;
-  const overPasted = sent === delivery.body ? "unknown" : compare(given, delivery.body);
+  const overPasted = sent === delivery.body ? "unknown" : compare(delivery.body);
   if (overPasted !== "right") return overPasted;
   // The signature is right for the pasted body. The diagnosis of the delivery tells whether that body was signed.
   if (verdict === "trailing_newline" || verdict === "reserialised_body") return verdict;
   if (sent !== undefined) return sameJson(delivery.body, sent) ? "reserialised_body" : "altered_body";
   return verdict === "altered_body" || verdict === "unknown" ? "altered_body" : "right";
-}
-
-interface Given {
-  signature: string;
-  timestamp: string;
-  eventId: string | undefined;
-  own: string;
-  other: string | undefined;
-  secrets: DeliverySecrets;
-}
-
-function compare({ signature, timestamp, eventId, own, other, secrets }: Given, body: string): ComputedDiagnosis {
-  const standard = (key: string | Buffer): boolean =>
-    eventId !== undefined && mac(key, [`${eventId}.${timestamp}.`, body]).toString("base64") === signature;
-  if (standard(decodedSecret(own))) return "right";
-  if (standard(own)) return "secret_not_decoded";
-  const request = { signature, body: Buffer.from(body), target: "", clientId: "", receivedAt: Number(timestamp) };
-  const found = diagnose(
-    { ...request, timestamp },
-    { own, live: secrets.elsewhere, revoked: other === undefined ? [] : [other], webhooks: secrets.api },
-  );
-  if (found === "old_secret") return other === secrets.previous ? "old_secret" : "new_secret";
-  if (found !== "unknown") {
-    const name = renamed[found] ?? found;
-    return known.has(name) ? (name as ComputedDiagnosis) : "unknown";
-  }
-  // Our timestamps have no fraction, so in milliseconds they always end in 000.
-  const inMilliseconds = mac(own, [`${timestamp}000`, ".", body]).toString("hex");
-  return inMilliseconds === signature.toLowerCase() ? "milliseconds" : "unknown";
 }

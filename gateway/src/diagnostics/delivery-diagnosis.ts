@@ -20,6 +20,8 @@ export interface DeliverySecrets {
   elsewhere: readonly string[];
   /** Secrets of the merchant's API credentials. */
   api: readonly string[];
+  /** Those that `gerbang listen` signs with. */
+  listeners: readonly string[];
 }
 
 /** The explanation of each diagnosis. `prefix` begins the service's own headers. */
@@ -50,6 +52,9 @@ export const explanationsOf = (prefix: string) =>
     api_secret:
       "The delivery is signed with the secret of an API key (sk_…). Webhooks are signed with their own secret (whsec_…); we never " +
       "sign them with another, so this one was made elsewhere, such as in a test of yours.",
+    listener_secret:
+      "The delivery was forwarded by gerbang listen, which signs with a secret of its own: gerbang listen --print-secret prints it. " +
+      "Verify with that one while you listen, or listen with --as-sent. At a registered address, refuse such a delivery.",
     headers_missing:
       `Headers to verify with are missing. Paste ${prefix}Timestamp and ${prefix}Signature, or webhook-id, webhook-timestamp and ` +
       "webhook-signature, as they arrived.",
@@ -127,6 +132,7 @@ function judge(
   if (secrets.previous !== undefined && fits(secrets.previous, body)) return "old_secret";
   if (secrets.elsewhere.some((secret) => fits(secret, body))) return "other_environment";
   if (secrets.api.some((secret) => fits(secret, body))) return "api_secret";
+  if (secrets.listeners.some((secret) => fits(secret, body))) return "listener_secret";
   const ours = (other: string): boolean =>
     fits(secrets.current, other) || (secrets.previous !== undefined && fits(secrets.previous, other));
   if (respaced(body).some(ours)) return "trailing_newline";

@@ -60,7 +60,7 @@ export const explanations = {
   unknown:
     `The signature fits none of the usual mistakes. It is made with HMAC-SHA256, key: the text of the secret that belongs to the ` +
     `client_id, over ${shape}; in lower-case hexadecimal. Most often the secret is another one, or the body changes ` +
-    "after it was signed (a proxy, or a library that writes the JSON anew). Compare with: npx gerbang sign --client-id … --secret … --body '…'.",
+    "after it was signed (a proxy, or a library that writes the JSON anew). Try your code with signing.json of /docs/vectors: if it fits, look at these two.",
 } as const;
 
 export type Diagnosis = keyof typeof explanations;

@@ -188,18 +188,18 @@ async function examine(
 ): Promise<Findings> {
   const { credentials, webhooks } = await readMerchantSecrets(database, vault, book.merchantId);
   const here = webhooks.find(({ environment }) => environment === book.environment);
-  assert(here, `${book.merchantId} has no webhook secret`);
+  const [current, previous] = here?.secrets ?? [];
+  assert(current !== undefined, `${book.merchantId} has no webhook secret`);
   const headers = lowerCased(pasted.headers);
   const named = headers.get(`${headerPrefix.toLowerCase()}event-id`) ?? headers.get("webhook-id") ?? "";
   const [event] = isId("event", named) ? await database.query<{ body: string }>(selectEventBody(book, named)) : [];
   const delivery = { ...pasted, receivedAt: pasted.received_at ?? Math.floor(clock.now() / SECOND) };
   const secrets: DeliverySecrets = {
-    current: here.secret,
-    previous: here.previous,
-    elsewhere: webhooks
-      .filter((webhook) => webhook !== here)
-      .flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+    current,
+    previous,
+    elsewhere: webhooks.filter((webhook) => webhook !== here).flatMap((webhook) => webhook.secrets),
     api: credentials.map(({ secret }) => secret),
+    listeners: credentials.map(({ listener }) => listener),
   };
   const sent = event?.body;
   const verdict = diagnoseDelivery(delivery, secrets, headerPrefix, sent);

@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listenerSecret, signedWith } from "../../../cli/src/listener/own-signature.ts";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { webhookSecret } from "../merchants/directory.ts";
@@ -97,6 +98,14 @@ const cases: [string, DeliveryDiagnosis, (delivery: Delivery) => Delivery | Prom
     (it) => ({ ...it, headers: { ...it.headers, "X-Acme-Signature": "abc" } }),
   ],
   ["signed by the API secret", "api_secret", (it) => ({ ...it, headers: signedBy(client.credentials.secret, it) })],
+  [
+    "forwarded by gerbang listen",
+    "listener_secret",
+    async (it) => {
+      const id = it.headers["X-Acme-Event-Id"] ?? "";
+      return { ...it, headers: await signedWith(listenerSecret(client.credentials.secret), { ...it, id, type: "" }) };
+    },
+  ],
   ["signed by a stranger", "unknown", (it) => ({ ...it, headers: signedBy("whsec_x", it) })],
 ];
 
@@ -152,7 +161,7 @@ test("a delivery is asked about by sandbox keys with the scope, under a key that
 describe("the pure part", () => {
   const AT = 1_767_225_600;
   const KEY = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-  const secrets = { current: KEY, previous: undefined, elsewhere: [], api: [] };
+  const secrets = { current: KEY, previous: undefined, elsewhere: [], api: [], listeners: [] };
   const deliver = (body: string): Record<string, string> =>
     deliveryHeaders({
       prefix: "X-SVC-",

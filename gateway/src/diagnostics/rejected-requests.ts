@@ -97,7 +97,7 @@ export class RejectedRequests {
       own: own.secret,
       live: others.filter(({ revoked }) => !revoked).map(({ secret }) => secret),
       revoked: others.filter(({ revoked }) => revoked).map(({ secret }) => secret),
-      webhooks: webhooks.flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+      webhooks: [...credentials.map(({ listener }) => listener), ...webhooks.flatMap(({ secrets: all }) => all)],
     };
     const found = whatWasWrong(client, request, secrets, Math.floor(refusedAt / SECOND));
     await pause(Math.ceil((stopwatchMs() - begun) * REST));

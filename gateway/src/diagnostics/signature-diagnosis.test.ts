@@ -3,6 +3,7 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { listenerSecret } from "../../../cli/src/listener/own-signature.ts";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -147,6 +148,12 @@ const mistakes: Mistake[] = [
     sign: ({ at, secret }) => hex(secret, Buffer.from(`${at}.${order}`, "latin1")),
   },
   { name: "the webhook secret", expected: "webhook_secret", sign: ({ at }) => hex(shop.webhookSecret, `${at}.`) },
+  {
+    name: "the secret of gerbang listen",
+    expected: "webhook_secret",
+    body: order,
+    sign: (hand) => right({ ...hand, secret: listenerSecret(hand.secret) }),
+  },
   {
     name: "another key's secret",
     expected: "other_credential",
