@@ -78,7 +78,10 @@ export function listDeliveries(values: ListOptions, id: string): Promise<number>
     ask: (limit: number, options: ReadOptions) => events.deliveries(id, { limit }, options),
     columns: attemptColumns,
     id: ({ attempt, started_at: at }: DeliveryAttempt) => `${attempt} ${at}`,
-    empty: "It has not been sent yet.",
+    empty: async () =>
+      (await events.get(id)).delivery === null
+        ? `No address was registered when it happened, so it is not sent by itself. Register one, then send it: gerbang events resend ${id}`
+        : "It has not been sent yet.",
   };
   return printList(listing, values);
 }

@@ -80,8 +80,10 @@ function adviceOf(error: GerbangError): Printable {
     return words`Check the service's address, in GERBANG_BASE_URL or gerbang profiles list, and this machine's network.`;
   if (code === "ABORTED" && idempotencyKey !== undefined && goesOn(error))
     return words`What was sent may have been done: look it up.`;
-  if (message.startsWith("No address is registered "))
+  if (/^No (webhook )?address is registered /.test(message))
     return words`gerbang open shows the portal, where Developers, Webhooks takes an address. A program on this machine needs none: gerbang listen forwards what really happens, such as gerbang payments simulate.`;
+  if (message.includes(" was refused for its signature "))
+    return words`gerbang logs tail shows what any other request was answered, and the portal its body: gerbang open.`;
   if (message.startsWith("No such "))
     return words`Check the id, and whether the key is of the merchant and the environment that it belongs to.`;
   if (code === "ENVIRONMENT_MISMATCH")

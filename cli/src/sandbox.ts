@@ -2,7 +2,7 @@
 import { UsageError } from "../../gateway/src/cli/command.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
-import { clientOf } from "./identity.ts";
+import { clientOf, identityOf } from "./identity.ts";
 import { intent } from "./intent.ts";
 import { paintOf } from "./output/color.ts";
 import { printObject, say, write } from "./output/print.ts";
@@ -41,14 +41,15 @@ export async function diagnose(values: Common, id: string): Promise<number> {
 
 type Check = Scorecard["checks"][number];
 
-const columns: readonly Column<Check>[] = [
+/** `docs` begins the addresses of the pages that the service quotes. */
+const columnsOf = (docs: string): readonly Column<Check>[] => [
   { head: "", cell: ({ passed }) => (passed ? "ok" : "FAILED"), tone: ({ passed }) => (passed ? "good" : "bad") },
   { head: "CHECK", cell: ({ name }) => name },
   {
     head: "ANSWER",
     cell: ({ received: { status, reason } }) => (status === null ? (reason ?? "none") : String(status)),
   },
-  { head: "WHAT TO DO", cell: ({ passed, guide }) => (passed ? "" : guide) },
+  { head: "WHAT TO DO", cell: ({ passed, guide }) => (passed ? "" : guide.replace("(/docs/", `(${docs}`)) },
 ];
 
 export async function examine(values: Change): Promise<number> {
@@ -57,9 +58,14 @@ export async function examine(values: Change): Promise<number> {
     deadlineMs: 300_000,
   });
   const failed = card.checks.filter(({ passed }) => !passed).length;
+  const [reason, ...others] = new Set(
+    card.checks.map(({ received }) => (received.status === null ? received.reason : null)),
+  );
   if (values.json) printObject(card, values);
+  else if (reason && others.length === 0) say(words`No request of the exam reached your receiver: ${reason}`);
   else {
-    write(tableOf(columns, card.checks, paintOf(process.stdout)));
+    const docs = identityOf(values).baseUrl.replace(/v1$/, "docs/");
+    write(tableOf(columnsOf(docs), card.checks, paintOf(process.stdout)));
     say(
       failed === 0
         ? words`Your receiver passed every check.`

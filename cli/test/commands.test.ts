@@ -15,6 +15,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -551,13 +552,55 @@ describe("a terminal", () => {
     );
   });
 
-  test("is told what a receiver answered to each request of the exam", async () => {
-    await service.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, "https://192.0.2.1:1/hook");
-    const { code, data } = await line("exam");
+  test("is told what a receiver answered to each request of the exam, with the pages to read", async () => {
+    const received = {
+      status: 404,
+      duration_ms: 3,
+      reason: "The receiver answered 404; expected 2xx.",
+      headers: {},
+      body: "",
+    };
+    const check = { name: "accepts_genuine", passed: false, sent: { headers: {}, body: "" }, received };
+    const guide = "Answer every genuine delivery with 2xx. (/docs/webhooks#accept-what-is-genuine)";
+    const served = createHttpServer((_request, response) =>
+      response
+        .writeHead(200, { "Content-Type": "application/json" })
+        .end(JSON.stringify({ passed: false, checks: [{ ...check, guide }] })),
+    ).listen(0, "127.0.0.1");
+    await once(served, "listening");
+    const root = `http://127.0.0.1:${(served.address() as AddressInfo).port}`;
+    const { code, data } = await gerbang(["exam"], { ...ofClient(), GERBANG_BASE_URL: `${root}/v1` });
+    served.close();
     expect([code, data]).toEqual([
       1,
-      expect.stringMatching(/^FAILED +accepts_genuine +(?!none)\S.* Answer every genuine /m),
+      expect.stringMatching(/^FAILED +accepts_genuine +404 +Answer every genuine delivery with 2xx\. \(/m),
     ]);
+    expect(data).toContain(`(${root}/docs/webhooks#accept-what-is-genuine)`);
+  });
+
+  test("is told in one sentence that nothing of the exam reached a receiver", async () => {
+    await service.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, "https://192.0.2.1:1/hook");
+    const { code, data, words } = await line("exam");
+    expect([code, data, words]).toEqual([
+      1,
+      "",
+      expect.stringMatching(/^No request of the exam reached your receiver: \S.*\n$/),
+    ]);
+  });
+
+  test("is told that an event has no address to go to, and what sends it once there is one", async () => {
+    await paid(1_000_000);
+    const [event] = await json("events list --limit 1");
+    const id = String(event?.id);
+    expect((await line(`events deliveries ${id}`)).words).toMatch(
+      new RegExp(`^No address was registered when it happened, .* gerbang events resend ${id}\n$`),
+    );
+    expect((await line(`events resend ${id}`)).words).toMatch(/^gerbang open shows the portal, .* gerbang listen /m);
+  });
+
+  test("is told where to look for a request that was refused for something else than its signature", async () => {
+    const { words } = await line("doctor req_01kan3t5pzh6c2nb8w4fy7gmsd");
+    expect(words).toMatch(/^gerbang logs tail shows what any other request was answered, /m);
   });
 
   test("is told which keys there are where one is of the other environment", async () => {

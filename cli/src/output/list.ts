@@ -19,7 +19,7 @@ interface Listing<Item> {
   columns: readonly Column<Item>[];
   id: (item: Item) => string;
   /** Sentence for an empty list: how to make the first object. */
-  empty: string;
+  empty: string | (() => Promise<string>);
 }
 
 interface Asked {
@@ -35,7 +35,7 @@ export async function printList<Item extends object>(listing: Listing<Item>, ask
   if (asked.watch) return watch((signal) => read({ signal }), listing, asked);
   const items = await read({});
   if (asked.json) write(joined(items.map(jsonOf), ""));
-  else if (items.length === 0) say(words`${listing.empty}`);
+  else if (items.length === 0) say(words`${typeof listing.empty === "string" ? listing.empty : await listing.empty()}`);
   else write(tableOf(listing.columns, items, paintOf(process.stdout)));
   return 0;
 }

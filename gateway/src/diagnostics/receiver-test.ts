@@ -89,7 +89,7 @@ export class Examiner {
       passed,
       sent: { headers: result.requestHeaders, body: delivery.body },
       received: answered(result, passed ? null : reasonOf(result, expected)),
-      guide: `${guide.text} (docs/guides/webhooks.md#${guide.anchor})`,
+      guide: `${guide.text} (/docs/webhooks#${guide.anchor})`,
     };
   }
 }

@@ -99,6 +99,7 @@ function Result({ of, url }: { of: ReturnType<typeof useAction<undefined, Scorec
 }
 
 function CheckDetails({ of: { name, passed, guide, sent, received } }: { of: Check }) {
+  const [advice, page] = guide.split(/ \((\/docs\/.*)\)$/);
   const lines = (headers: Readonly<Record<string, string>> | null): string =>
     Object.entries(headers ?? {})
       .map(([header, value]) => `${header}: ${value}`)
@@ -114,7 +115,14 @@ function CheckDetails({ of: { name, passed, guide, sent, received } }: { of: Che
       </summary>
       <div className="space-y-3 border-t border-line px-4 py-3">
         {received.reason !== null && <p className="text-bad">{received.reason}</p>}
-        <p>{guide}</p>
+        <p>
+          {advice}{" "}
+          {page !== undefined && (
+            <a className="link" href={page} target="_blank" rel="noreferrer">
+              Read on
+            </a>
+          )}
+        </p>
         <div className="grid min-w-0 gap-4 lg:grid-cols-2">
           <div className="min-w-0">
             <h2 className="mb-1.5 font-medium">Sent</h2>
