@@ -123,6 +123,7 @@ export class Service {
       if (await this.healthy()) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    await this.stop(); // a service that comes up after its test has failed would stay
     throw new Error(`the service did not become ready:\n${this.output}`);
   }
 

@@ -136,8 +136,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     if (demo !== undefined && (await isHealthy(demo))) return new TestGateway(child, data, demo);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  child.kill("SIGKILL");
-  rmSync(data, { recursive: true, force: true });
+  await new TestGateway(child, data, { base_url: "", ops_url: "", operator_token: "" }).stop(); // in order: its database ends with it
   throw new Error(`the gateway did not come up:\n${words}`);
 }
 

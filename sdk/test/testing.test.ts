@@ -1,11 +1,12 @@
 // Goal: a merchant's tests have a gateway of their own: real, started once, with a fresh merchant and a clock that can be moved for each test.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { makeCertificates } from "../../e2e/kit/receiver.ts";
 import { type TestGateway, startGateway } from "../src/testing.ts";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { handler } from "../src/webhooks.ts";
@@ -61,4 +62,33 @@ test("a folder that is no checkout is an error that says what to do", async () =
 test("a gateway that cannot start says why", async () => {
   const begun = startGateway({ directory, env: { WEBHOOK_HEADER_PREFIX: "not a header: " } });
   await expect(begun).rejects.toThrow(/did not come up[\s\S]*WEBHOOK_HEADER_PREFIX/);
+});
+
+test("a gateway that does not become healthy in time is stopped in order, so that its database ends with it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gerbang-unhealthy-"));
+  const stopped = join(folder, "stopped");
+  mkdirSync(join(folder, "gateway/bin"), { recursive: true });
+  const program = `
+    import { renameSync, writeFileSync } from "node:fs";
+    process.on("SIGTERM", () => { writeFileSync(process.env.STOPPED, ""); process.exit(0); });
+    const file = process.env.GERBANG_DATA + "/demo.json";
+    writeFileSync(file + ".new", JSON.stringify({ base_url: process.env.HEALTH }));
+    renameSync(file + ".new", file);
+    setInterval(() => undefined, 1_000);`;
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "gateway/bin/gerbang.js"), program);
+  // Its time is over as soon as it has been asked once.
+  const clock = vi.spyOn(Date, "now").mockReturnValue(0);
+  const health = createHttpServer((_request, response) => {
+    clock.mockReturnValue(1_000_000);
+    response.writeHead(503).end();
+  }).listen(0, "127.0.0.1");
+  await once(health, "listening");
+  const env = { STOPPED: stopped, HEALTH: `http://127.0.0.1:${(health.address() as AddressInfo).port}` };
+  await expect(startGateway({ directory: folder, env })).rejects.toThrow("did not come up");
+  clock.mockRestore();
+  health.closeAllConnections();
+  health.close();
+  expect(existsSync(stopped)).toBe(true);
+  rmSync(folder, { recursive: true });
 });
