@@ -102,6 +102,44 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(output).toContain("Lewat ATM");
   });
 
+  test("every command for a bad day finds the cause: of an event, a signature, a key and a payment", async () => {
+    const client = new Client(service.demo);
+    const pay = { amount_minor: 900_000, currency: "IDR", payment_method: "qris", reference_id: "bad-day" };
+    const { reference } = (await client.post("/v1/payments", pay)).json;
+    const other = new Client({ ...service.demo, secret: "sk_test_of_somebody_else" });
+    const refused = (await other.get("/v1/balances")).json.error as { request_id: string };
+    const { data } = (await client.get("/v1/events?type=payment.created&limit=1")).json as { data: { id: string }[] };
+    const given = { EVENT: data[0]?.id, REQUEST_ID: refused.request_id, ORDER: "bad-day", PAYMENT: String(reference) };
+    const text = readFileSync(join(root, "docs/guides/troubleshooting.md"), "utf8");
+    const [, simulate = ""] = /`(npx gerbang payments simulate [^`]*)`/.exec(text) ?? [];
+    expect(simulate).toContain("$PAYMENT");
+    execFileSync("bash", ["-c", simulate.replace("succeeded", "processing")], {
+      cwd: place,
+      env: { ...env, ...given },
+    });
+    const commands = [
+      ...blocks("docs/guides/troubleshooting.md"),
+      simulate,
+      "npx gerbang events list --type payment.created",
+    ];
+    const script = ["set -e", ...commands.map((block) => `${block}\necho "--- next"`)].join("\n");
+    const output = execFileSync("bash", ["-c", script], { cwd: place, env: { ...env, ...given }, encoding: "utf8" });
+    const [seen, event, doctor, order, simulated] = output.split("--- next");
+    expect(seen).toMatch(/payment\.created +(none|pending|undelivered)/);
+    expect(event).toContain("\ndelivery");
+    expect(doctor).toMatch(/^\s*unknown\n/);
+    expect(order).toContain(`${String(reference)}  processing`);
+    expect(simulated).toContain("succeeded");
+  });
+
+  test("each cause of the page for a bad day is what a delivery's record says", () => {
+    const sender = readFileSync(join(root, "gateway/src/webhooks/sender.ts"), "utf8");
+    const text = readFileSync(join(root, "docs/guides/troubleshooting.md"), "utf8");
+    const causes = [...text.matchAll(/^\| (The (?:host|TLS)[^|.…]*)/gm)].map(([, cause = ""]) => cause.trim());
+    expect(causes.length).toBe(4);
+    for (const cause of causes) expect(sender).toContain(cause);
+  });
+
   test("the vector of the guide to RFC 9421 is right", () => {
     const text = readFileSync(join(root, "docs/guides/signing.md"), "utf8");
     const [, base = ""] = /```\n("@method": POST\n[^]*?)\n```/.exec(text) ?? [];

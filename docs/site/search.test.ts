@@ -25,6 +25,13 @@ test.each([
   ["chargeback", "concepts/dispute"],
   ["3ds", "php-card-page"],
   ["3-D Secure", "php-card-page"],
+  // What people type who look for a cause.
+  ["troubleshooting", "troubleshooting"],
+  ["webhook never arrives", "troubleshooting#a-webhook-never-arrives"],
+  ["webhook not received", "troubleshooting#a-webhook-never-arrives"],
+  ["signature refused", "troubleshooting#a-signature-is-refused"],
+  ["payment stuck", "troubleshooting"],
+  ["stuck in processing", "troubleshooting#a-payment-is-stuck-in-processing"],
   // A field by its name, and not every page that has its parts.
   ["opened_from", "api/list-disputes"],
   ["settlement_uuid", "interface#23-refund"],
