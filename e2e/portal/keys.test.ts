@@ -217,6 +217,8 @@ test("a receiver that takes everything does not pass its test, and is told what 
   await page.getByRole("button", { name: "Test the receiver" }).click();
   await page.getByText("not passed").waitFor({ timeout: 30_000 });
   await page.getByText("refuses bad signature").waitFor();
+  const rule = page.getByRole("link", { name: "The rule: verify before anything else" }).first();
+  expect(await rule.getAttribute("href")).toBe("/docs/webhooks#verify-before-anything-else");
   await look("exam");
   expect(await faults(page)).toEqual([]);
   await requests.post("/portal/v1/sandbox/events/trigger", { type: "refund.failed" });

@@ -99,7 +99,7 @@ function Result({ of, url }: { of: ReturnType<typeof useAction<undefined, Scorec
 }
 
 function CheckDetails({ of: { name, passed, guide, sent, received } }: { of: Check }) {
-  const [advice, page] = guide.split(/ \((\/docs\/.*)\)$/);
+  const [advice, page, rule = ""] = guide.split(/ \((\/docs\/.*#(.*))\)$/);
   const lines = (headers: Readonly<Record<string, string>> | null): string =>
     Object.entries(headers ?? {})
       .map(([header, value]) => `${header}: ${value}`)
@@ -119,7 +119,7 @@ function CheckDetails({ of: { name, passed, guide, sent, received } }: { of: Che
           {advice}{" "}
           {page !== undefined && (
             <a className="link" href={page} target="_blank" rel="noreferrer">
-              Read on
+              The rule: {rule.replaceAll("-", " ")}
             </a>
           )}
         </p>
