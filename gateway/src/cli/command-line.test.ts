@@ -60,6 +60,7 @@ test.each([
   ["verify --__proto__ x", "there is no option --__proto__"],
   ["verify --constructor x", "there is no option --constructor"],
   ["verify extra", '"extra" is one word too many'],
+  ["verify sandbox", '"sandbox" is one word too many. Did you mean --environment sandbox?'],
   ["verify --merchant --environment sandbox", "one that begins with a dash is written --merchant=--environment"],
   ["verify --merchant mer_1", "--merchant is not a merchant's id"],
   ["verify --environment sandbux", '--environment is sandbox or production, not "sandbux". Did you mean sandbox?'],

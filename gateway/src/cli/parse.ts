@@ -81,7 +81,8 @@ function valuesOf(command: Command, words: readonly string[]): Parsed {
     if (token.kind !== "option") continue;
     const { name, rawName, value, inlineValue } = token;
     const option = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (!option) throw new UsageError(unknownOption(command, rawName));
+    const bare = rawName.replace(/^-+/, "");
+    if (!option) throw new UsageError(`there is no option ${rawName}${didYouMean(bare, Object.keys(options), "--")}`);
     if (name === "help" || name === "h") return { kind: "help", words: command.name.split(" ") };
     if (isSwitch(option) && value !== undefined) throw new UsageError(`${rawName} takes no value`);
     values[name] = isSwitch(option) ? true : valueGiven(option, rawName, value, inlineValue);
@@ -89,7 +90,10 @@ function valuesOf(command: Command, words: readonly string[]): Parsed {
   for (const [name, option] of Object.entries(options))
     if (option.required === true && (values[name] ?? false) === false) throw new UsageError(`--${name} is needed`);
   const most = operand ? (operand.many === true ? Number.POSITIVE_INFINITY : 1) : 0;
-  if (operands.length > most) throw new UsageError(`${JSON.stringify(operands[most])} is one word too many`);
+  const extra = operands[most];
+  const [meant] = Object.entries(options).find(([, { choices }]) => choices?.includes(extra ?? "")) ?? [];
+  const hint = meant === undefined ? "" : `. Did you mean --${meant} ${extra}?`;
+  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one word too many${hint}`);
   const [word] = operands;
   if (operand?.required === true && word === undefined)
     throw new UsageError(
@@ -100,10 +104,6 @@ function valuesOf(command: Command, words: readonly string[]): Parsed {
       `${JSON.stringify(word)} is none of ${operand.choices.join(", ")}${didYouMean(word, operand.choices)}`,
     );
   return { kind: "run", command, values, operands };
-}
-
-function unknownOption({ options }: Command, rawName: string): string {
-  return `there is no option ${rawName}${didYouMean(rawName.replace(/^-+/, ""), Object.keys(options), "--")}`;
 }
 
 function valueGiven(option: Option, name: string, value: string | undefined, inline: boolean | undefined): string {
