@@ -1,7 +1,7 @@
 // Goal: metrics that cannot be read or served are told of, and end nothing else. Method: the listener on a port of its own, with a registry that fails.
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { expect, test } from "vitest";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { expect, test, vi } from "vitest";
 import { readConfig } from "../ground/config.ts";
 import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
@@ -10,7 +10,7 @@ import { serveMetrics } from "./metrics-listener.ts";
 
 const config = { port: 0, metrics: { host: "127.0.0.1", port: undefined } };
 
-test("metrics that cannot be read are answered with 500 and a line of the log; the next request is answered", async () => {
+test("metrics that cannot be read are answered with 500 and a line of the log; later requests are answered", async () => {
   const lines: string[] = [];
   const log = createLog("info", { write: (line) => void lines.push(line) });
   const metrics = createMetrics();
@@ -24,7 +24,19 @@ test("metrics that cannot be read are answered with 500 and a line of the log; t
     { level: "error", msg: "the metrics could not be read", err: { message: "a gauge threw" } },
   ]);
   registry.metrics = read;
-  expect(await ask()).toBe(200);
+  await expect.poll(ask).toBe(200);
+  listener?.close();
+});
+
+test("who asks for the metrics a thousand times at once has them made once, and is cut", async () => {
+  const metrics = createMetrics();
+  const made = vi.spyOn(metrics.registry, "metrics");
+  const listener = await serveMetrics({ metrics }, config, { metricsOff: () => undefined }, createLog("silent"));
+  const socket = connect(Number(new URL(listener?.address ?? "").port), "127.0.0.1");
+  socket.on("error", () => undefined).resume();
+  socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
+  await once(socket, "close");
+  expect(made).toHaveBeenCalledTimes(1);
   listener?.close();
 });
 

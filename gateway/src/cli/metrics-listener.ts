@@ -5,7 +5,13 @@ import type { AddressInfo } from "node:net";
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import { boundConnections, boundPipelines } from "../http/connections.ts";
+import { LOAD_LIMITS, LoadShedding } from "../http/load-shedding.ts";
 import type { Announcer } from "./announcer.ts";
+
+const CONNECTIONS_PER_ADDRESS = 64;
+/** How long a text answers further requests. Making one takes milliseconds, in which the process answers nobody. */
+const KEEP_MS = 250;
 
 /** Serves `/metrics` on an address of its own, so that it is never open where the API is. */
 export async function serveMetrics(
@@ -15,12 +21,14 @@ export async function serveMetrics(
   log: Log,
 ): Promise<{ address: string; close(): void } | undefined> {
   const { registry } = app.metrics;
+  let reading: Promise<string> | undefined;
   const server = createServer((request, response) => {
     if (request.url !== "/metrics") {
       response.writeHead(404).end();
       return;
     }
-    registry.metrics().then(
+    reading ??= registry.metrics().finally(() => setTimeout(() => (reading = undefined), KEEP_MS).unref());
+    reading.then(
       (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
       (error: unknown) => {
         log.error({ err: error }, "the metrics could not be read");
@@ -28,6 +36,9 @@ export async function serveMetrics(
       },
     );
   });
+  const load = new LoadShedding(LOAD_LIMITS);
+  boundPipelines(server, load);
+  boundConnections(server, load, CONNECTIONS_PER_ADDRESS);
   const port = config.metrics.port ?? (config.port === 0 ? 0 : config.port + 1);
   server.listen(port, config.metrics.host);
   try {

@@ -1,4 +1,4 @@
-// Limits the connections of each address, cuts none that has carried an authenticated request, and ignores requests of those that it cut.
+// Limits the connections of each address and the unanswered requests of each connection, and ignores requests of those that it cut.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
@@ -37,12 +37,18 @@ function cutOldest(sockets: Set<Socket>, load: LoadShedding): boolean {
   return false;
 }
 
-/** Skips the requests of a cut connection: Node still parses hundreds of them in one turn, and handling each would delay all others. */
-export function ignoreCut(server: Server): void {
+/**
+ * Cuts a connection that sends too many requests before it has read an answer, and skips those of a cut one. Node parses thousands of them in
+ * one turn, and to handle, or only to make and to drop, each would delay all other callers: what is unknown or limited takes time as well.
+ */
+export function boundPipelines(server: Server, load: LoadShedding): void {
   const handlers = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
-    if (request.socket.destroyed) return;
-    for (const handle of handlers) handle.call(server, request, response);
+    const { socket }: { socket: Socket & { parser?: { onIncoming: () => number } } } = request;
+    if (!socket.destroyed && load.arrive(response))
+      for (const handle of handlers) handle.call(server, request, response);
+    // The parser takes 2 as "no HTTP from here on", and leaves the rest alone. Node has no public way to say so.
+    if (socket.destroyed && socket.parser) socket.parser.onIncoming = () => 2;
   });
 }

@@ -113,6 +113,20 @@ describe("a server that takes in three requests and a thousand bytes", () => {
     await empty();
   });
 
+  test.each(["/nowhere", "/%ff%zz", "/livez", "/door"])(
+    "who sends a thousand requests for %s before it reads an answer is cut at the third, and the rest is not looked at",
+    async (path) => {
+      let parsed = 0;
+      server.server.on("request", () => parsed++);
+      const socket = connect(Number(new URL(url).port), "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1_000));
+      await once(socket, "close");
+      expect([parsed, load.cut]).toEqual([3, 1]);
+      await empty();
+    },
+  );
+
   test("who hangs up is counted until the work for it has ended", async () => {
     const sockets = Array.from({ length: 3 }, () => connect(Number(new URL(url).port), "127.0.0.1"));
     for (const socket of sockets) socket.write("POST /door HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx");

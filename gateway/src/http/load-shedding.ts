@@ -1,6 +1,6 @@
 // Load shedding bounds the requests and body bytes that the process holds at once, so that memory does not grow. Unauthenticated callers
 // have a capacity of their own, so that they cannot take what merchants need.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
 import { type Fault, unavailable } from "../ground/fault.ts";
@@ -17,7 +17,7 @@ export interface LoadLimits {
   unauthenticated: Room;
   /** Capacity for unauthenticated requests of one address. */
   address: Room;
-  /** Unanswered requests of one connection, authenticated or not. */
+  /** Unanswered requests of one connection, authenticated or not, whatever they ask for. */
   connection: number;
 }
 
@@ -60,7 +60,8 @@ interface Taken extends IncomingMessage {
 }
 
 interface Connection extends Socket {
-  [unanswered]?: number;
+  /** In the order of their requests, in which they are sent. */
+  [unanswered]?: ServerResponse[];
   [proved]?: true;
 }
 
@@ -91,24 +92,27 @@ export class LoadShedding {
     return this.known.bytes + this.unauthenticated.bytes;
   }
 
+  /** Notes a request by its answer. False when its connection has too many that are not answered: it is cut, since each takes time of its own. */
+  arrive(response: ServerResponse): boolean {
+    const socket: Connection = response.req.socket;
+    const pending = (socket[unanswered] ??= []);
+    while (pending[0]?.writableFinished) pending.shift();
+    if (pending.push(response) <= this.limits.connection) return true;
+    this.cutOff(response.req);
+    return false;
+  }
+
   /**
    * Takes capacity for a request until it is answered and no handler works on it. When none is free, the oldest unauthenticated request
    * that no handler works on is cut. Throws SERVICE_UNAVAILABLE when handlers work on all of them.
    */
   enter(request: IncomingMessage, address: string): void {
-    const socket: Connection = request.socket;
-    const pending = (socket[unanswered] ?? 0) + 1;
-    if (pending > this.limits.connection) {
-      this.cutOff(request);
-      throw full("requests on one connection");
-    }
     const group = addressGroup(address);
     const neighbours = this.crowds.get(group) ?? crowdAt(group);
     const { address: room, unauthenticated: all } = this.limits;
     if (neighbours.tickets.size >= room.requests && !this.cutOldest(neighbours)) throw full("requests of one address");
     if (this.unauthenticated.tickets.size >= all.requests && !this.cutOldest(this.unauthenticated))
       throw full("requests");
-    socket[unanswered] = pending;
     const ticket: Ticket = { request, bytes: 0, neighbours, open: true, working: false };
     (request as Taken)[ticketOf] = ticket;
     this.unauthenticated.tickets.add(ticket);
@@ -134,14 +138,12 @@ export class LoadShedding {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.open) return;
     ticket.open = false;
-    const socket: Connection = request.socket;
-    socket[unanswered] = (socket[unanswered] ?? 1) - 1;
     this.leave(ticket);
   }
 
   /** True when a connection has unanswered requests. */
   isWaiting(socket: Connection): boolean {
-    return (socket[unanswered] ?? 0) > 0;
+    return socket[unanswered]?.some(({ writableFinished }) => !writableFinished) === true;
   }
 
   /** Counts bytes that have arrived. When they are too many, gives the fault and releases all bytes of the request. */

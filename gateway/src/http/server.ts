@@ -11,7 +11,7 @@ import { isOutOfService } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
 import { watchConnections } from "./closing.ts";
-import { boundConnections, ignoreCut } from "./connections.ts";
+import { boundConnections, boundPipelines } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import { setAsideContentType } from "./json-body.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
@@ -122,7 +122,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     this.rate ??= unauthenticated.rate(this.request.ip);
   });
   addHooks(server, parts, paths, malformed);
-  ignoreCut(server.server);
+  boundPipelines(server.server, load);
   malformed.watch(server.server);
   watchConnections(server.server);
   // Behind a proxy all connections come from the proxy, which has to limit them itself.

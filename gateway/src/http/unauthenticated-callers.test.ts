@@ -66,25 +66,6 @@ test("connections that ask without end and never read are cut, and a merchant pa
   expect(cut?.values[0]?.value).toBeLessThanOrEqual(9);
 });
 
-test("of a connection that was cut no further request is handled, however many it had sent", async () => {
-  const server = bareServer();
-  const refused: unknown[] = [];
-  server.addHook("onError", (_request, _reply, error, done) => {
-    refused.push(error);
-    done();
-  });
-  server.get("/", () => new Promise(() => undefined));
-  await server.listen({ port: 0, host: "127.0.0.1" });
-  const { port } = server.server.address() as { port: number };
-  const socket = await attacker("127.0.0.2", ask("/").repeat(500), port);
-  await vi.waitFor(() => expect(refused).toHaveLength(1), 30_000);
-  const other = await attacker("127.0.0.3", ask("/nowhere"), port);
-  await once(other.resume(), "data");
-  expect(refused).toMatchObject([{ code: "SERVICE_UNAVAILABLE" }, { code: "ROUTE_NOT_FOUND" }]);
-  for (const one of [socket, other]) one.destroy();
-  await server.close();
-});
-
 test("4,200 bodies that never come take no room from a merchant", async () => {
   for (let round = 0; round < 6; round++) {
     await Promise.all(Array.from({ length: 700 }, () => attacker(`127.0.0.${10 + round}`, body(100, "{"))));
