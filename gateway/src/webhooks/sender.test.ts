@@ -309,6 +309,19 @@ test("a 100 Continue that was not asked for is named, and early hints are passed
   expect(await answers("HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n")).toMatchObject({ succeeded: true, status: 200 });
 });
 
+test("a receiver that sends early hints without end is left at once", async () => {
+  const server = tls.createServer({ key: certificates.key, cert: certificates.cert }, (socket) => {
+    const flood = (): void => {
+      while (!socket.destroyed && socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000)));
+    };
+    socket.on("drain", flood).on("error", () => socket.destroy());
+    socket.once("data", flood);
+  });
+  const { port } = await listen(server);
+  const result = await sender("localhost").send(delivery(`https://localhost:${port}/`));
+  expectFailure(result, /sent more than 16 statuses of 1xx/);
+});
+
 test("of an endless answer at most 16 KiB are taken, and the rest is neither read nor waited for", async () => {
   let written = 0;
   let closed = false;

@@ -20,6 +20,8 @@ const ADDRESS_MS = 3_500;
 /** Most addresses of a name that one attempt tries: more would let a merchant knock at thousands of hosts with one delivery. */
 const ADDRESSES_MAX = 8;
 const ANSWER_MAX_BYTES = 16_384;
+/** Most statuses of 1xx before the answer: a receiver that sends nothing else keeps the process busy until the deadline. */
+const INTERIM_MAX = 16;
 
 export interface OutgoingDelivery {
   url: string;
@@ -183,6 +185,7 @@ export class Sender {
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = [];
       let size = 0;
+      let interim = 0;
       let over = false;
       let controller: Dispatcher.DispatchController | undefined;
       let giveRest: ((rest: Buffer) => void) | undefined;
@@ -206,6 +209,7 @@ export class Sender {
           controller = started;
         },
         onResponseStart(_controller, status, headers) {
+          if (status < 200 && ++interim > INTERIM_MAX) hangUp(Object.assign(new Error(), { code: "TOO_MANY_INTERIM" }));
           if (over || status < 200) return;
           clearTimeout(timer);
           timer = setTimeout(() => hangUp(new Expired()), bodyMs);
@@ -302,6 +306,7 @@ function explain(error: unknown, deadlineMs: number): string {
     UND_ERR_SOCKET: "The connection was closed before an answer came.",
     UND_ERR_CONNECT_TIMEOUT: "The connection could not be made in time.",
     UND_ERR_HEADERS_TIMEOUT: late,
+    TOO_MANY_INTERIM: `The receiver sent more than ${INTERIM_MAX} statuses of 1xx before one of 200 or more.`,
     UND_ERR_HEADERS_OVERFLOW: "The headers of the answer were too large.",
     UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The answer was not valid HTTP: its length is stated twice, or wrongly.",
     DEPTH_ZERO_SELF_SIGNED_CERT: "The TLS certificate is self-signed.",
