@@ -74,7 +74,7 @@ export class DeviceCodes {
       insertDeviceCode({
         ...request,
         deviceDigest: sha256(deviceCode),
-        addressGroup: addressGroup(origin.address).slice(0, 60),
+        addressGroup: addressGroup(origin.address),
         intervalSeconds: INTERVAL_SECONDS,
       }),
     );

@@ -28,7 +28,7 @@ export interface Attempt {
 
 /** A sign-in by an e-mail address, whether a person has it or not. What strangers guess at the portal counts for nothing at the console. */
 export function ofStranger(surface: Surface, email: string, address: string): Attempt {
-  const [account, group] = [`${surface} ${email.slice(0, 200)}`, groupOf(address)];
+  const [account, group] = [`${surface} ${email.slice(0, 200)}`, addressGroup(address)];
   const counts = [
     { name: `${group} ${account}`, free: FREE_OF_ACCOUNT },
     { name: `account ${account}`, free: FREE_FROM_EVERYWHERE },
@@ -44,12 +44,10 @@ export function ofStranger(surface: Surface, email: string, address: string): At
 export function ofSignedIn(guessed: string, address: string): Attempt {
   const counts = [
     { name: `account ${guessed}`, free: FREE_OF_ACCOUNT },
-    { name: `signed-in address ${groupOf(address)}`, free: FREE_OF_ADDRESS },
+    { name: `signed-in address ${addressGroup(address)}`, free: FREE_OF_ADDRESS },
   ];
   return { address, counts };
 }
-
-const groupOf = (address: string): string => addressGroup(address).slice(0, 60);
 
 /** Thrown by guarded work for a wrong password or code. It counts as a failure. */
 export class WrongGuess extends Fault {}
