@@ -123,3 +123,9 @@ test("a request of which the rest never comes is ended, and not kept for ever", 
   const text = await converse(request("POST /v1/payments", { "content-length": "100" }, "{"));
   expect(answersIn(text)).toEqual(["408 MALFORMED_REQUEST"]);
 });
+
+test("who sends too many headers is told how many may be sent", async () => {
+  const text = await converse(read(), read({ "x-long": "x".repeat(20_000) }));
+  expect(answersIn(text)).toEqual(["200", "431 MALFORMED_REQUEST"]);
+  expect(text).toContain("at most 16 KiB together");
+});

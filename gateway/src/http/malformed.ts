@@ -106,6 +106,7 @@ function isAmbiguous({ headers, httpVersion }: IncomingMessage): boolean {
 }
 
 function faultOf(code: string | undefined): Fault {
-  if (code === "HPE_HEADER_OVERFLOW") return new Fault("MALFORMED_REQUEST", { status: 431 });
+  const message = "The request's target and headers may have at most 16 KiB together.";
+  if (code === "HPE_HEADER_OVERFLOW") return new Fault("MALFORMED_REQUEST", { status: 431, message });
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? lateFault() : new Fault("MALFORMED_REQUEST");
 }
