@@ -103,6 +103,29 @@ test("a server that repeats the password when it refuses it writes it into no lo
   }
 });
 
+test("a server that repeats the link when it refuses the letter writes no secret into the log", async () => {
+  const logged: string[] = [];
+  const log = createLog("warn", { write: (line) => void logged.push(line) });
+  const token = "gd9hoIp2479VyiEKvpEaBmF2ABJSrpALFjPzvIKk4k4";
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.write("220 test\r\n");
+    socket.setEncoding("utf8").on("data", (text: string) => {
+      socket.write(
+        text.startsWith("RCPT") ? `554 blocked: https://pay.example/portal#${token} is new\r\n` : "250 ok\r\n",
+      );
+    });
+  });
+  close = () => void server.close();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const at = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const mail = new Mail({ url: at, from: "portal@pay.example", log });
+  expect(await mail.send({ to: "sari@toko.example", subject: "x", text: "x" })).toBe(false);
+  expect(logged.join("")).toContain("554 blocked: https://pay.example/portal[redacted] is new");
+  expect(logged.join("")).not.toContain(token);
+});
+
 test("a server that stalls is told as not sent when the time is over", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());

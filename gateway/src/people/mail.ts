@@ -22,10 +22,12 @@ const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 type Auth = Record<"user" | "pass", string>;
 
-/** An error without the password: some servers repeat in their answer what they refuse. */
-function withoutPassword(error: NodeJS.ErrnoException, { user, pass }: Auth): Error {
+/** An error without the password and the secrets of links: some servers repeat in their answer what they refuse. */
+function withoutSecrets(error: NodeJS.ErrnoException, auth: Auth | undefined): Error {
+  const { user, pass } = auth ?? { user: "", pass: "" };
   const encoded = [pass, `\0${user}\0${pass}`].map((text) => Buffer.from(text).toString("base64"));
-  const message = [...encoded, pass].reduce((text, secret) => text.replaceAll(secret, REDACTED), error.message);
+  const secrets = [/#[\w-]{20,}/g, ...(pass === "" ? [] : [...encoded, pass])];
+  const message = secrets.reduce<string>((text, secret) => text.replaceAll(secret, REDACTED), error.message);
   return Object.assign(new Error(message), { code: error.code });
 }
 
@@ -64,8 +66,7 @@ export class Mail {
       await transport.sendMail({ ...letter, signal: AbortSignal.timeout(limitMs) });
       return true;
     } catch (error) {
-      const err = auth?.pass ? withoutPassword(error as Error, auth) : error;
-      log.warn({ err }, "a letter was not taken by the mail server");
+      log.warn({ err: withoutSecrets(error as Error, auth) }, "a letter was not taken by the mail server");
       return false;
     }
   }
