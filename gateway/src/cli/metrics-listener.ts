@@ -23,10 +23,7 @@ export async function serveMetrics(
   const { registry } = app.metrics;
   let reading: Promise<string> | undefined;
   const server = createServer((request, response) => {
-    if (request.url !== "/metrics") {
-      response.writeHead(404).end();
-      return;
-    }
+    if (request.url !== "/metrics") return void response.writeHead(404).end();
     reading ??= registry.metrics().finally(() => setTimeout(() => (reading = undefined), KEEP_MS).unref());
     reading.then(
       (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),

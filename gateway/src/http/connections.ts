@@ -13,10 +13,7 @@ export function boundConnections(server: Server, load: LoadShedding, connections
   server.on("connection", (socket: Socket) => {
     const group = addressGroup(socket.remoteAddress ?? "");
     const sockets = held.get(group) ?? new Set();
-    if (sockets.size >= connectionsPerAddress && !cutOldest(sockets, load)) {
-      socket.destroy();
-      return;
-    }
+    if (sockets.size >= connectionsPerAddress && !cutOldest(sockets, load)) return void socket.destroy();
     sockets.add(socket);
     held.set(group, sockets);
     socket.once("close", () => {

@@ -97,9 +97,8 @@ export class LoadShedding {
     const socket: Connection = response.req.socket;
     const pending = (socket[unanswered] ??= []);
     while (pending[0]?.writableFinished) pending.shift();
-    if (pending.push(response) <= this.limits.connection) return true;
-    this.cutOff(response.req);
-    return false;
+    if (pending.push(response) > this.limits.connection) this.cutOff(response.req);
+    return !socket.destroyed;
   }
 
   /**

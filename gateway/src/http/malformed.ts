@@ -51,10 +51,7 @@ export class Malformed {
   take(error: NodeJS.ErrnoException, socket: Socket): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
-    if (error.code === "ECONNRESET" || !socket.writable) {
-      socket.destroy();
-      return;
-    }
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const fault = faultOf(error.code);
     const { remoteAddress: address } = socket;
     this.parts.log.info({ status: fault.status, code: fault.code, reason: error.code, address }, "malformed request");

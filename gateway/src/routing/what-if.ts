@@ -232,10 +232,7 @@ export class WhatIf {
       observed: { band, all },
     }));
     group.attempts++;
-    if (cost === undefined) {
-      group.costUnknown++;
-      return;
-    }
+    if (cost === undefined) return void group.costUnknown++;
     group.amountMinor += payment.amountMinor;
     group.costMinor += cost;
   }

@@ -238,10 +238,7 @@ export class Deliverer {
     const claim: Claim = { which, books, limit, perBook, capacities: this.queue.capacities() };
     const observation = this.dispatcher.beginObservation();
     const claimed = await this.lease(claim);
-    if (this.state !== "running") {
-      this.unsent.push(...claimed);
-      return;
-    }
+    if (this.state !== "running") return void this.unsent.push(...claimed);
     const rejected = await this.enqueue(claimed);
     // Rejected deliveries wait for the next poll: another claim now would find only more deliveries of the same full queues.
     if (rejected.length === claimed.length) return;
