@@ -50,6 +50,10 @@ const body = (announced: number, sent: string): string =>
   `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ak_x\r\nContent-Length: ${announced}\r\n\r\n${sent}`;
 
 test("connections that ask without end and never read are cut, and a merchant pays meanwhile", async () => {
+  const cut = async (): Promise<number> =>
+    (await service.app.metrics.registry.getSingleMetric("gerbang_http_cut_connections")?.get())?.values[0]?.value ?? 0;
+  const before = await cut();
+  await (await fetch(`${service.origin}/openapi.json`)).text(); // it is made at its first use, which takes a slow machine seconds
   const sockets = await Promise.all(
     Array.from({ length: 9 }, () => attacker("127.0.0.2", ask("/openapi.json").repeat(500))),
   );
@@ -62,8 +66,7 @@ test("connections that ask without end and never read are cut, and a merchant pa
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_requests_in_flight")?.get();
   expect(held?.values[0]?.value).toBeLessThanOrEqual(9 * LOAD_LIMITS.connection);
   // Each connection once, however many requests it had sent.
-  const cut = await service.app.metrics.registry.getSingleMetric("gerbang_http_cut_connections")?.get();
-  expect(cut?.values[0]?.value).toBeLessThanOrEqual(9);
+  expect((await cut()) - before).toBe(9);
 });
 
 test("4,200 bodies that never come take no room from a merchant", async () => {
