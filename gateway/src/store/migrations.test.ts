@@ -135,6 +135,23 @@ test("another program's list of migrations, in a schema of its own, is not taken
   await demandSchema(shared.ownerUrl);
 });
 
+test("a limit for statements that the database sets does not end a migration, which may take long", async () => {
+  const limited = await migratedDatabase(`create table seen (statement_timeout text);
+create function see() returns event_trigger language plpgsql as $$
+begin
+  insert into public.seen values (current_setting('statement_timeout'));
+end
+$$;
+create event trigger see on ddl_command_end when tag in ('CREATE TRIGGER') execute function see();
+do $$ begin
+  execute format('alter database %I set statement_timeout = %L', current_database(), '25s');
+end $$`);
+  await asOwner(limited, async (owner) => {
+    const { rows } = await owner.query("select distinct statement_timeout from seen");
+    expect(rows).toEqual([{ statement_timeout: "0" }]);
+  });
+});
+
 test("a role that does not see the tables' schema is told so, and makes no other tables", async () => {
   await asOwner(database, (owner) => owner.query("create schema other"));
   for (const schemas of ["nowhere", "other"]) {

@@ -36,7 +36,8 @@ const GOODBYE_MS = 2_000;
 /** PostgreSQL notices within half a minute that whoever migrates is gone. */
 const LIMITS = `select set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '30s', true),
   set_config('tcp_keepalives_idle', '10', true), set_config('tcp_keepalives_interval', '5', true),
-  set_config('tcp_keepalives_count', '4', true), set_config('tcp_user_timeout', '30000', true)`;
+  set_config('tcp_keepalives_count', '4', true), set_config('tcp_user_timeout', '30000', true),
+  set_config('statement_timeout', '0', true)`;
 
 /** Brings the schema to this code's version, as its owner. Gives the names applied. Throws for a newer database, or an applied file that differs. */
 export async function migrate(url: string): Promise<string[]> {
