@@ -49,10 +49,9 @@ export class Worker {
 
   constructor(parts: WorkerParts) {
     this.parts = parts;
-    const { database, directory, lanes, clock, config, merchants, metrics } = parts;
+    const { database, directory, lanes, clock, config, merchants, metrics, log } = parts;
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.operations);
-    const { log } = parts;
     /** A loop that deletes or expires something: it does nothing while the clock is wrong. */
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
       new Loop(name, intervalMs, parts, async (ending) => (parts.maySweep() ? work(ending) : undefined));

@@ -36,9 +36,8 @@ export async function countCommitted(database: Database, log: Log, ending?: Abor
 }
 
 /** Seconds since the roll-up's position was last saved; undefined when nothing was counted yet. */
-export async function rollUpAge(database: Database): Promise<number | undefined> {
-  const [row] = await database.query<{ seconds: number }>(selectAge);
-  return row?.seconds;
+export function rollUpAge(database: Database): Promise<number | undefined> {
+  return database.first<{ seconds: number }, number>(selectAge, ({ seconds }) => seconds);
 }
 
 function countOnce(database: Database): Promise<"done" | "more" | "busy" | "nothing counted"> {

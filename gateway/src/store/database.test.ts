@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { asOwner, cloneDatabase, makeApp } from "../../test/kit.ts";
 import { createLog } from "../ground/log.ts";
-import { Database } from "./database.ts";
+import { Database, isConnectionLoss } from "./database.ts";
 
 async function opened(): Promise<{ database: Database; told: string[]; endSessions: () => Promise<void> }> {
   const place = await cloneDatabase();
@@ -66,6 +66,39 @@ test("what a role has by default ends no idle connection, and lets no transactio
     { name: "idle_session_timeout", setting: "0" },
     { name: "lock_timeout", setting: "0" },
   ]);
+});
+
+test("connections to another server than the one to which the address leads now are ended, and their outcome is unknown", async () => {
+  const place = await cloneDatabase();
+  const { username } = new URL(place.url);
+  // It stands for an address that leads to a standby from some moment on, while the former primary goes on.
+  const leadTo = (server: string): Promise<unknown> =>
+    asOwner(place, (owner) =>
+      owner.query(`create or replace function pg_postmaster_start_time() returns timestamptz language sql as $$
+  select timestamptz '${server}'
+$$`),
+    );
+  await asOwner(place, (owner) =>
+    owner.query(`alter role ${username} in database ${place.name} set search_path = public, pg_catalog`),
+  );
+  await leadTo("2026-11-30 01:00:00.000001+00");
+  const database = new Database(place.url, 4, createLog("silent"));
+  onTestFinished(() => database.end());
+  const former = await database.pool.connect();
+  await former.query("select 1"); // with its answer the server of this connection is known
+  const inFlight = former.query("select pg_sleep(3)").then(String, (error: unknown) => error);
+  await leadTo("2026-11-30 01:00:00.000002+00");
+  await database.query({ text: "select 1" });
+  const error = await inFlight;
+  former.release(true);
+  expect(String(error)).toBe("Error: Connection terminated: the database's address leads to another server");
+  expect(isConnectionLoss(error)).toBe(true);
+  expect(database.pool.totalCount).toBe(1);
+});
+
+test("no connection is kept for more than a minute, or a process would not follow the address, nor a changed setting", () => {
+  const database = new Database("postgres://nobody@127.0.0.1:1/none", 1, createLog("silent"));
+  expect(database.pool.options.maxLifetimeSeconds).toBe(60);
 });
 
 test("a pooler that keeps no prepared statements for its clients is found at the start", async () => {

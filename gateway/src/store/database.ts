@@ -49,19 +49,21 @@ const PATIENT_MS = 8_000;
 const STATEMENT_GRACE_MS = 1_000;
 /** Enough for a pooler to give the two connections of `demandPrepared` one session, unless it is very busy; each costs a start half a millisecond. */
 const PREPARED_ROUNDS = 10;
+/** No connection is used for longer, so that a process follows the address to another server, and takes up the settings of a database. */
+const LIFE_SECONDS = 60;
 
 /**
- * Settings of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
- * would keep the session for hours. It also cancels statements that no client waits for. It writes times as ISO in UTC, which alone are read here,
- * whatever it does by default; nor do other defaults of a role hold, which end idle connections or let transactions fail that only wait for each
- * other. Sent first on a new connection, without waiting.
+ * Settings of a session, and when its server began. The server notices within half a minute that a client is gone (the client notices a lost server
+ * as fast); by default it would keep the session for hours. It also cancels statements that no client waits for. It writes times as ISO in UTC, which
+ * alone are read here, whatever it does by default; nor do other defaults of a role hold, which end idle connections or let transactions fail that
+ * only wait for each other. Sent first on a new connection, without waiting.
  */
 const SESSION = `select set_config('DateStyle', 'ISO, DMY', false), set_config('TimeZone', 'UTC', false),
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
   set_config('idle_session_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '4000', false),
   set_config('lock_timeout', '0', false), set_config('default_transaction_isolation', 'read committed', false),
-  set_config('statement_timeout', $1::text, false)`;
+  set_config('statement_timeout', $1::text, false), extract(epoch from pg_postmaster_start_time())::text as server`;
 
 /** Names this process in PostgreSQL's list of sessions. */
 export const APPLICATION_NAME = `gerbang ${process.pid}`;
@@ -79,6 +81,7 @@ export class Database {
       pipeline: true,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
+      maxLifetimeSeconds: LIFE_SECONDS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
       query_timeout: timeoutMs,
@@ -86,10 +89,14 @@ export class Database {
     });
     // Without error listeners a lost connection (a restart of PostgreSQL) would end the process. A connection that is lost in use emits
     // `error` too, besides failing its query.
+    const servers = new Map<pg.PoolClient, string>();
     this.pool.on("connect", (client) => {
-      client
-        .query(SESSION, [String(timeoutMs + STATEMENT_GRACE_MS)])
-        .catch((error: unknown) => log.debug({ err: error }, "the settings of a session could not be made"));
+      servers.set(client, "");
+      client.once("end", () => servers.delete(client));
+      client.query<{ server: string }>(SESSION, [String(timeoutMs + STATEMENT_GRACE_MS)]).then(
+        ({ rows: [row] }) => leaveOthers(servers.set(client, row?.server ?? "")),
+        (error: unknown) => log.debug({ err: error }, "the settings of a session could not be made"),
+      );
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
     this.pool.on("error", (error) => {
@@ -221,13 +228,27 @@ export async function rollBack(client: pg.PoolClient): Promise<boolean> {
 
 /** Sends all that `work` writes to the socket in one piece: one system call per round trip, not one per statement. */
 export function together<Sent>(client: pg.PoolClient, work: () => Sent): Sent {
-  const { stream } = (client as pg.PoolClient & { connection: { stream: Socket } }).connection;
+  const stream = socketOf(client);
   stream.cork();
   try {
     return work();
   } finally {
     stream.uncork();
   }
+}
+
+const socketOf = (client: pg.PoolClient): Socket =>
+  (client as pg.PoolClient & { connection: { stream: Socket } }).connection.stream;
+
+/**
+ * Ends the connections to any server but the one to which the address led last: where a standby took over and the former primary still runs, a process
+ * would write to both. `servers`: when the server of each connection began, "" until that is known, in the order in which they were made.
+ */
+function leaveOthers(servers: ReadonlyMap<pg.PoolClient, string>): void {
+  const latest = [...servers.values()].findLast((server) => server !== "");
+  for (const [client, server] of servers)
+    if (server !== "" && server !== latest)
+      socketOf(client).destroy(new Error("Connection terminated: the database's address leads to another server"));
 }
 
 /** The SQLSTATE of an error that PostgreSQL itself reported. */
@@ -246,17 +267,12 @@ export function isConnectionLoss(error: unknown): boolean {
   if (/^(FATAL|PANIC)$/.test(String((error as { severity?: unknown } | null)?.severity))) return true;
   if (state !== undefined) return /^(08|28)|^(57P0[1-5]|53300|25P03|3D000)$/.test(state);
   if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (
-    typeof code === "string" &&
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)|SELF_SIGNED_CERT/.test(
-      code,
-    )
-  )
-    return true;
-  return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|SSL connection|query read timeout/i.test(
-    error.message,
-  );
+  const { code, message } = error as Error & { code?: unknown };
+  const lost =
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)|SELF_SIGNED_CERT/;
+  const words =
+    /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|SSL connection|query read timeout/i;
+  return lost.test(String(code)) || words.test(message);
 }
 
 /**

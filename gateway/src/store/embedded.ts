@@ -1,8 +1,9 @@
 // The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -35,12 +36,6 @@ interface Passwords {
 
 const MIB = 1024 * 1024;
 
-/** The memory that this process may use: the machine's, or less where a container limits it. */
-function memoryBytes(): number {
-  const limit = process.constrainedMemory(); // 0 when there is none
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-}
-
 /**
  * The cache of pages, in MiB, for a machine with this memory: a sixteenth of it, from 128 to 512 MiB. PostgreSQL takes it page by page as it
  * fills. It should hold the payments of the last minute, which the velocities of risk count: 150,000 of them are 270 MiB.
@@ -52,7 +47,8 @@ export function sharedBuffersMib(memory: number): number {
 const settings = {
   listen_addresses: "127.0.0.1",
   max_connections: "120",
-  shared_buffers: `${sharedBuffersMib(memoryBytes())}MB`,
+  // A container may leave less than the machine has; 0 means that it has no limit.
+  shared_buffers: `${sharedBuffersMib(Math.min(process.constrainedMemory() || Infinity, totalmem()))}MB`,
   max_wal_size: "2GB",
   wal_buffers: "16MB",
   checkpoint_timeout: "5min",
@@ -318,14 +314,11 @@ function isPostgres(pid: number): boolean {
 }
 
 async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  await once(probe.close(), "close");
+  return port;
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as `postgres` where that user exists, else as `nobody`. */

@@ -1,12 +1,7 @@
 // Whether the database can be written to, by the endings of the lanes' transactions: a database with a full disk still answers reads.
 import { stopwatchMs } from "../ground/clock.ts";
-import { type Database, isConnectionLoss, sqlState } from "./database.ts";
+import { type Database, isOutOfService, sqlState } from "./database.ts";
 import type { Ending } from "./transaction.ts";
-
-/** True when the connection was lost, disk, memory or connections ran out, the system failed, or the server is read-only. */
-function isUnwritable(cause: unknown): boolean {
-  return isConnectionLoss(cause) || /^(53|58)|^25006$/.test(sqlState(cause) ?? "");
-}
 
 /** How long a write that a full disk refused counts: small writes still find room in pages that there are, and prove nothing. */
 const FULL_MS = 3_000;
@@ -23,7 +18,7 @@ export class WriteHealth {
   /** Takes the ending of a transaction. */
   readonly observe = (ending: Ending): void => {
     if (ending.kind === "committed") this.failing = false;
-    else if (isUnwritable(ending.cause)) this.failing = true;
+    else if (isOutOfService(ending.cause)) this.failing = true;
     if (ending.kind !== "committed" && sqlState(ending.cause) === "53100") this.fullAt = stopwatchMs();
   };
 

@@ -54,7 +54,7 @@ export class AttemptRecorder {
           return;
         }
         const [refused] = batch;
-        if (!isOutOfService(error) && refused && !isPlain(refused)) {
+        if (!isOutOfService(error) && refused && refused.reason !== PLAIN_REASON) {
           log.error(
             { err: error, event_id: refused.eventId },
             "an attempt cannot be recorded as it went; recording that it was made",
@@ -77,10 +77,6 @@ export class AttemptRecorder {
 }
 
 const PLAIN_REASON = "The attempt was made; what came back could not be kept.";
-
-function isPlain({ reason }: AttemptRecord): boolean {
-  return reason === PLAIN_REASON;
-}
 
 /** The record without any text of the receiver: the database must accept one record, or the delivery would be attempted for ever. */
 function plain(record: AttemptRecord): AttemptRecord {
