@@ -1,5 +1,5 @@
 // Goal: a change that is committed stands, whether or not it can be read back. Method: a watch over a database that fails when it is told to.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createLog } from "../ground/log.ts";
 import type { Database } from "./database.ts";
 import { SettingsWatch } from "./settings-watch.ts";
@@ -42,8 +42,10 @@ test.each([
   ["an earlier epoch, as of a restored database", 6n, 1, [-1n]],
   ["another server, such as a standby, at the same epoch by a change of its own", 7n, 2, [-1n]],
   ["another server, further by changes of its own", 9n, 2, [-1n]],
-])("after %s, no lost change counts as seen", async (_, epoch, server, expected) => {
-  const watch = new SettingsWatch(database, createLog("silent"));
+])("after %s, no lost change counts as seen, and another server is told of", async (_, epoch, server, expected) => {
+  const log = createLog("silent");
+  const warn = vi.spyOn(log, "warn").mockReturnValue(undefined);
+  const watch = new SettingsWatch(database, log);
   const seen: bigint[] = [];
   const asks = async (answer: bigint, by: number): Promise<void> => {
     const asked = watch.ask();
@@ -53,6 +55,9 @@ test.each([
   };
   await asks(7n, 1);
   watch.subscribe(async (since) => void seen.push(since));
+  expect(warn).not.toHaveBeenCalled();
   await asks(epoch, server);
   expect(seen).toEqual(expected);
+  const told = server === 1 ? [] : [["the database's server has begun anew, or is another one"]];
+  expect(warn.mock.calls).toEqual(told);
 });
