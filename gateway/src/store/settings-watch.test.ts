@@ -61,3 +61,26 @@ test.each([
   const told = server === 1 ? [] : [["the database's server has begun anew, or is another one"]];
   expect(warn.mock.calls).toEqual(told);
 });
+
+test("another server is told of once, and everything is read anew until that succeeds", async () => {
+  const log = createLog("silent");
+  const warn = vi.spyOn(log, "warn").mockReturnValue(undefined);
+  const watch = new SettingsWatch(database, log);
+  const seen: bigint[] = [];
+  const asks = async (by: number): Promise<void> => {
+    const asked = watch.ask();
+    await settled();
+    reads.shift()?.(7n, by);
+    await asked;
+  };
+  await asks(1);
+  watch.subscribe(async (since) => {
+    seen.push(since);
+    if (seen.length === 1) throw new Error("it hung up");
+  });
+  await expect(asks(2)).rejects.toThrow("it hung up");
+  await asks(2);
+  await asks(2);
+  expect(seen).toEqual([-1n, -1n]);
+  expect(warn).toHaveBeenCalledTimes(1);
+});

@@ -76,11 +76,11 @@ export class SettingsWatch {
     // A server that began at another time may be a standby which took over without the newest changes, and has made others since; so may a restored database.
     if (server !== this.server || epoch < this.epoch) this.epoch = -1n;
     if (server !== (this.server ?? server)) this.log.warn("the database's server has begun anew, or is another one");
+    this.server = server;
     if (epoch !== this.epoch) {
       for (const listener of this.listeners) await listener(this.epoch);
       this.epoch = epoch;
     }
-    this.server = server;
     this.askedAt = begun;
   }
 }
