@@ -1,9 +1,14 @@
 // All SQL of the stream: the position up to which events are sent, and the check whether a reconnecting listener has missed too many.
 import { WATERMARK, ORIGIN, type Position } from "../store/commit-order.ts";
-import type { Statement } from "../store/database.ts";
+import type { Row, Statement } from "../store/database.ts";
 
 /** The stream waits for the roll-up only if the roll-up has moved within this time. */
 const COUNTED_WITHIN_SECONDS = 15;
+
+export interface FedToRow extends Row {
+  fed_to: Position;
+  watermark: Position;
+}
 
 /** The position up to which the stream sends events: not beyond the roll-up, so that a page which then reloads its figures finds the event counted. */
 export const selectFedTo: Statement = {
@@ -13,7 +18,7 @@ export const selectFedTo: Statement = {
   from roll_ups r
   where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.watermark
     and r.counted_at > statement_timestamp() - interval '${COUNTED_WITHIN_SECONDS} seconds'
-), h.watermark)::text as fed_to
+), h.watermark)::text as fed_to, h.watermark::text
 from (select ${WATERMARK} as watermark) h`,
 };
 

@@ -154,6 +154,25 @@ test("who comes back while an event is read for the others hears it, too", async
   expect([types(first), types(second)]).toEqual([["begin", "payment.created"], ["payment.created"]]);
 });
 
+test("a server that took over without the newest transactions has everybody come back and load everything anew", async () => {
+  let isOther = false;
+  const query: Database["query"] = async (statement) =>
+    isOther && statement.name === "fed to"
+      ? ([{ fed_to: "5", watermark: "6" }] as never[])
+      : database.query<never>(statement);
+  const streams = streamsWith({}, { query });
+  const listener = await listenerOf(owner);
+  const heard = hear(await streams.listen(listener, undefined));
+  await create();
+  await until(() => types(heard).length === 2);
+  expect(heard.ended).toBe(false);
+  isOther = true;
+  await until(() => heard.ended);
+  const again = hear(await streams.listen(listener, lastId(heard)));
+  await until(() => types(again).length === 1);
+  expect([types(again), lastId(again)]).toEqual([["reset"], "5"]);
+});
+
 test.each(["session", "membership", "merchant"])("it ends when the %s ends", async (what) => {
   const developer = await joins(service, merchantId, "developer");
   const heard = hear(await streamsWith().listen(await listenerOf(developer), undefined));

@@ -12,7 +12,7 @@ import { actionsOf } from "../people/roles.ts";
 import type { Sessions } from "../people/sessions.ts";
 import type { Position } from "../store/commit-order.ts";
 import type { Database } from "../store/database.ts";
-import { selectFedTo, selectIsMore } from "./stream.sql.ts";
+import { type FedToRow, selectFedTo, selectIsMore } from "./stream.sql.ts";
 
 /** Times and limits. Tests pass shorter ones. */
 export const streamLimits = {
@@ -117,13 +117,13 @@ export class Streams {
   /** The position where the next turn begins. It is unknown while there are no listeners. */
   private async current(): Promise<Position> {
     if (this.position !== undefined) return this.position;
-    const fedTo = await this.fedTo();
+    const { fed_to: fedTo } = await this.fedTo();
     return (this.position ??= fedTo);
   }
 
-  private async fedTo(): Promise<Position> {
-    const [row] = await this.parts.database.query<{ fed_to: Position }>(selectFedTo);
-    return row?.fed_to ?? "0";
+  private async fedTo(): Promise<FedToRow> {
+    const [row] = await this.parts.database.query<FedToRow>(selectFedTo);
+    return row ?? { fed_to: "0", watermark: "0" };
   }
 
   /** Events that a listener missed; undefined when `lastId` is no valid position, or more than `missedMax` events lie behind it. */
@@ -164,7 +164,12 @@ export class Streams {
 
   private async publish(): Promise<void> {
     const from = this.position;
-    const to = await this.fedTo();
+    const { fed_to: to, watermark } = await this.fedTo();
+    // Only a server that took over without the newest transactions goes back. Listeners that come back load everything anew.
+    if (from !== undefined && BigInt(watermark) < BigInt(from)) {
+      this.position = undefined;
+      for (const open of this.open) this.open.end(open);
+    }
     if (from === undefined || BigInt(to) <= BigInt(from)) return;
     const listeners = [...this.open];
     const books = new Map(listeners.map(({ listener: { book } }) => [bookKey(book), book]));
