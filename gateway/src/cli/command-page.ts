@@ -65,6 +65,5 @@ function section(command: Command): string {
 }
 
 function rows(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  const all = [head, head.map(() => "---"), ...lines];
-  return all.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }

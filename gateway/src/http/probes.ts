@@ -14,6 +14,5 @@ export function openProbes(server: FastifyInstance, readiness: Readiness): void 
 
 function readyReply(reasons: readonly Unready[], requestId: string): Reply {
   if (reasons.length === 0) return reply(200, { status: "ok" });
-  const error = errorOf(new Fault("SERVICE_UNAVAILABLE"), requestId);
-  return reply(503, { status: "unavailable", reasons, error });
+  return reply(503, { status: "unavailable", reasons, error: errorOf(new Fault("SERVICE_UNAVAILABLE"), requestId) });
 }

@@ -173,8 +173,7 @@ const roots: Record<string, string> = {
 export function accountName(account: string): string {
   assert(/^[a-z]+:[a-z_:]+$/.test(account), `no name for the account ${account}`);
   const parts = account.split(":");
-  const root = roots[account] ?? roots[parts[0] ?? ""] ?? "Equity";
-  return [root, ...parts.map(component)].join(":");
+  return [roots[account] ?? roots[parts[0] ?? ""] ?? "Equity", ...parts.map(component)].join(":");
 }
 
 /** A component begins with a capital letter or a digit. */

@@ -126,6 +126,5 @@ export async function readRiskSeen(
 }
 
 function oncePerPayment(rows: readonly Row[]): Payment[] {
-  const byId = new Map(rows.map((row) => [row.payment_id, row]));
-  return [...byId.values()].slice(0, OTHERS_MAX).map(paymentOfRow);
+  return [...new Map(rows.map((row) => [row.payment_id, row])).values()].slice(0, OTHERS_MAX).map(paymentOfRow);
 }

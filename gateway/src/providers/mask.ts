@@ -7,8 +7,7 @@ const TEXT_MAX = 1_000;
 
 /** The masked body of a request, and below it that of the response. */
 export function exchangeText(request: string | Buffer | undefined, answer: Buffer | string | object): string {
-  const asked = request === undefined ? "" : `> ${maskedBody(request)}\n`;
-  return `${asked}< ${maskedBody(answer)}`;
+  return `${request === undefined ? "" : `> ${maskedBody(request)}\n`}< ${maskedBody(answer)}`;
 }
 
 /** Masks one body: JSON (or the object that was read from it), form fields, or plain text. Of bytes that are not text only the number is kept. */

@@ -91,8 +91,7 @@ function unproven({ size }: Sent): KeptBody {
 
 /** The log form of an answer's body. */
 export function keptResponse(body: Buffer): KeptBody {
-  const bytes = body.length > BODY_MAX_BYTES ? undefined : body;
-  return keptBody({ size: body.length, bytes }, OWN_NUMBERS);
+  return keptBody({ size: body.length, bytes: body.length > BODY_MAX_BYTES ? undefined : body }, OWN_NUMBERS);
 }
 
 /** The field of an answer whose long numbers are no card numbers, such as the text of a QR code. */

@@ -168,8 +168,7 @@ export async function selectEventsToResend(database: Database, book: Book, body:
   await checkCursor(book, after, (id) => readEvent(database, book.merchantId, id));
   const rows = await database.query(selectSince({ book, from, state, after, limit: RESEND_MAX }));
   const found = rows.slice(0, RESEND_MAX).map((row) => idOf("event", row.event_id as string));
-  const next = rows.length > RESEND_MAX ? (found.at(-1) ?? null) : null;
-  return { chosen: { found, state }, next };
+  return { chosen: { found, state }, next: rows.length > RESEND_MAX ? (found.at(-1) ?? null) : null };
 }
 
 /** Reads an event of the merchant from either environment. Gives undefined when there is none. */

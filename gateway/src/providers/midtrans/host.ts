@@ -34,8 +34,7 @@ export class Host {
   }
 
   get(path: string, context: CallContext): Promise<ProviderAnswer> {
-    const headers = headersOf(this.key.current());
-    return this.caller.call({ method: "GET", path, headers }, context);
+    return this.caller.call({ method: "GET", path, headers: headersOf(this.key.current()) }, context);
   }
 
   post(
