@@ -250,9 +250,13 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.getByRole("dialog").getByRole("button", { name: "Refund", exact: true }).click();
   await page.getByText("You asked for this yourself").waitFor();
   await day.look();
-  await other.open(at.waitingFor("approval"));
-  await other.page.getByRole("link", { name: /^Second operator/ }).click();
-  await other.page.getByRole("button", { name: "Approve" }).waitFor();
+  // On a very busy machine one opening may come to nothing.
+  const openQuestion = async (): Promise<void> => {
+    await other.open(at.waitingFor("approval"));
+    await other.page.getByRole("link", { name: /^Second operator/ }).click();
+    await other.page.getByRole("button", { name: "Approve" }).waitFor({ timeout: 15_000 });
+  };
+  await vi.waitFor(openQuestion, { timeout: 60_000 });
   await day.look(other.page);
   day.begin("What waits");
   await day.look(other.page);
