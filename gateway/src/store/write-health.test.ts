@@ -30,3 +30,13 @@ test("after any other failure a small write that succeeds is enough", async () =
   writes.observe(rolledBack("25006"));
   expect(await writes.isWritable()).toBe(true);
 });
+
+test.each(["55P03", "57014", "40P01", "23505"])(
+  "one command's own failure, %s, does not put writing in question",
+  async (code) => {
+    const query = vi.fn<() => Promise<never[]>>().mockResolvedValue([]);
+    const writes = new WriteHealth({ query } as unknown as Database);
+    writes.observe(rolledBack(code));
+    expect([await writes.isWritable(), query.mock.calls.length]).toEqual([true, 0]);
+  },
+);

@@ -1,6 +1,6 @@
 // Whether the database can be written to, by the endings of the lanes' transactions: a database with a full disk still answers reads.
 import { stopwatchMs } from "../ground/clock.ts";
-import { type Database, isOutOfService, sqlState } from "./database.ts";
+import { type Database, isConnectionLoss, sqlState } from "./database.ts";
 import type { Ending } from "./transaction.ts";
 
 /** How long a write that a full disk refused counts: small writes still find room in pages that there are, and prove nothing. */
@@ -18,7 +18,9 @@ export class WriteHealth {
   /** Takes the ending of a transaction. */
   readonly observe = (ending: Ending): void => {
     if (ending.kind === "committed") this.failing = false;
-    else if (isOutOfService(ending.cause)) this.failing = true;
+    // The connection was lost, disk, memory or connections ran out, the system failed, or the server is read-only.
+    else if (isConnectionLoss(ending.cause) || /^(53|58)|^25006$/.test(sqlState(ending.cause) ?? ""))
+      this.failing = true;
     if (ending.kind !== "committed" && sqlState(ending.cause) === "53100") this.fullAt = stopwatchMs();
   };
 
