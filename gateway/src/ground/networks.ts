@@ -44,8 +44,7 @@ export function groupsOf(address: string): string[] {
   const [head = "", tail] = text.split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
   const [left, right] = [groups(head), groups(tail ?? "")];
-  const middle = Array.from({ length: 8 - left.length - right.length }, () => "0");
-  return [...left, ...middle, ...right];
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => "0"), ...right];
 }
 
 function textOf(value: bigint, version: number): string {

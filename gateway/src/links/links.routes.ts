@@ -127,6 +127,5 @@ async function listLinks(
   const isSearched = status !== undefined && rows.length <= limit;
   const [stopped] = isSearched ? await database.query(selectLookedTo(filter)) : [];
   const links = rows.map((row) => snapshotOfLinkRow(row, realNow));
-  const stoppedAt = stopped && idOf("link", stopped.link_id as string);
-  return page(links, asked, view, ({ link }) => link.uuid, stoppedAt);
+  return page(links, asked, view, ({ link }) => link.uuid, stopped && idOf("link", stopped.link_id as string));
 }
