@@ -171,11 +171,15 @@ class Portal {
     [this.service, this.browser] = await Promise.all([startService(this.options), browserOfProcess(), built]);
   }
 
+  /** Of a test that failed: prints what its pages show, and saves pictures of them when the environment variable LOOK names a folder. */
   async endTest(failed: string | undefined): Promise<void> {
     const folder = process.env.LOOK;
-    if (failed !== undefined && folder) {
-      const pages = [...this.contexts].flatMap((context) => context.pages());
-      await Promise.all(pages.map((page, at) => page.screenshot({ path: `${folder}/failed ${failed} ${at}.png` })));
+    const pages = failed === undefined ? [] : [...this.contexts].flatMap((context) => context.pages());
+    for (const [at, page] of pages.entries()) {
+      // A page that has crashed or does not answer has nothing to show; why the test failed is told either way.
+      const shown = await page.locator("body").innerText({ timeout: 5_000 }).catch(String);
+      console.error(`${page.url()} showed:\n${shown.slice(0, 3_000)}`);
+      if (folder) await page.screenshot({ path: `${folder}/failed ${failed} ${at}.png` });
     }
     await Promise.all([...this.contexts].map((context) => context.close()));
     this.contexts.clear();
