@@ -359,6 +359,11 @@ test("what a merchant has available goes below zero only by a dispute; held, set
 });
 
 test("the service's role cannot borrow the ledger's functions to write a balance", async () => {
+  await asOwner(testDatabase, async (client) => {
+    const borrowed =
+      "select proname from pg_proc where prosecdef and has_function_privilege('gerbang_service', oid, 'execute')";
+    expect((await client.query(borrowed)).rows, "functions with their owner's rights that it may execute").toEqual([]);
+  });
   await asOwner({ ...testDatabase, ownerUrl: testDatabase.url }, async (client) => {
     await expect(
       client.query(
