@@ -9,7 +9,17 @@ import { SigningKey } from "./signing-key.ts";
 import { Fault, faultCodes, showable } from "./fault.ts";
 import { idOf, isId, newId, uuidOf } from "./ids.ts";
 import { parseObject } from "./json.ts";
-import { MINOR_MAX, exponentOf, feeOf, isCurrency, readable } from "./money.ts";
+import {
+  MINOR_MAX,
+  currencyCodes,
+  decimal,
+  exponentOf,
+  feeOf,
+  isCurrency,
+  readable,
+  wireAmount,
+  wireMinor,
+} from "./money.ts";
 
 const micros = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
 
@@ -131,6 +141,23 @@ describe("identifiers", () => {
 });
 
 describe("money", () => {
+  test("an amount is a JSON number as far as JSON carries it exactly, in both directions", () => {
+    expect(MINOR_MAX).toBe(BigInt(Number.MAX_SAFE_INTEGER));
+    for (const amount of [0n, 1n, -1n, MINOR_MAX, -MINOR_MAX])
+      expect([wireAmount(amount), wireMinor(amount)]).toEqual([Number(amount), Number(amount)]);
+    for (const amount of [MINOR_MAX + 1n, -MINOR_MAX - 1n]) {
+      expect(() => wireAmount(amount)).toThrow("cannot carry exactly");
+      expect(wireMinor(amount)).toBeNull();
+    }
+  });
+
+  test("a currency is listed once, and what is none has no exponent", () => {
+    expect(currencyCodes).toHaveLength(new Set(currencyCodes).size);
+    expect(currencyCodes.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true);
+    for (const code of ["", "idr", "XXX", "constructor"])
+      expect(() => exponentOf(code), code).toThrow(`unknown currency ${code}`);
+  });
+
   test("exponents come from ISO 4217, and IDR has two", () => {
     expect(["IDR", "JPY", "KWD", "CLF", "USD"].map(exponentOf)).toEqual([2, 0, 3, 4, 2]);
     for (const code of ["idr", "XXX", "", "toString", "__proto__", "constructor"])
@@ -142,6 +169,14 @@ describe("money", () => {
     expect(readable(5n, "IDR")).toBe("0.05");
     expect(readable(1_234_567n, "JPY")).toBe("1,234,567");
     expect(readable(-100n, "USD")).toBe("-1.00");
+    expect(readable(0n, "IDR")).toBe("0.00");
+    expect(["0", "-1", "1", "-1000"].map((amount) => decimal(BigInt(amount), "KWD"))).toEqual([
+      "0.000",
+      "-0.001",
+      "0.001",
+      "-1.000",
+    ]);
+    expect([0n, -1n].map((amount) => decimal(amount, "JPY"))).toEqual(["0", "-1"]);
   });
 
   test("a fee is half up, within its bounds, and never more than the amount", () => {
