@@ -25,6 +25,14 @@ test.each([
   expect(signs(creating({}, { owner: loose }), given({ rows }))).toEqual(expected);
 });
 
+test("the first payment is not often, whether its payer is known or not", () => {
+  const strict = ownerWith({ risk: { ...RISK, customer_per_hour: 1 } });
+  for (const customer of [undefined, { name: "Sari" }, { email: "sari@pelanggan.id" }])
+    expect(signs(creating({ customer }, { owner: strict }), given({ rows: earlier(strict, 0) }))).not.toContain(
+      "customer_velocity",
+    );
+});
+
 test("of two contacts the busier one counts", () => {
   const [email, phone] = ["sari@pelanggan.id", "+628123456789"];
   for (const [ofEmail, ofPhone, expected] of [

@@ -112,7 +112,7 @@ test("an amount that no acquirer takes is refused before the fields after it, wi
   const asked = (amount: number, settings: Partial<MerchantSettings> = {}): string =>
     judged({ ...aCreation(), amount_minor: amount, expires_in: 5 }, settings, "sandbox", router);
   expect(asked(1_000)).toBe("VALIDATION_ERROR expires_in");
-  expect(asked(999)).toBe("INVALID_AMOUNT");
+  expect(asked(900)).toBe("INVALID_AMOUNT");
   expect(asked(2_000_100)).toBe("INVALID_AMOUNT");
   expect(asked(1_050)).toBe("INVALID_AMOUNT");
   // What the merchant may take at most is the most that is told.
@@ -121,7 +121,7 @@ test("an amount that no acquirer takes is refused before the fields after it, wi
     merchant: merchantWith({ max_amount_minor: 5_000 }),
     book: { merchantId, environment: "sandbox" },
   } as Call;
-  const input = { ...aCreation(), amount_minor: 999 };
+  const input = { ...aCreation(), amount_minor: 900 };
   const refused = () =>
     void judgeCreation(
       { ...router, checkCallbackUrl: (url) => Promise.resolve(url) },
@@ -140,8 +140,8 @@ test("an amount that no acquirer takes is refused before the fields after it, wi
   const of = (amountMinor: bigint) =>
     ({ environment: "sandbox", method: "qris", currency: "IDR", amountMinor }) as const;
   const details = (amountMinor: bigint, most?: bigint) => amountFault(table, of(amountMinor), most)?.extras.details;
-  expect(details(999n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 2_000_000 });
-  expect(details(999n, 5_000n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 5_000 });
+  expect(details(900n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 2_000_000 });
+  expect(details(900n, 5_000n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 5_000 });
   expect(details(1_050n)).toMatchObject({ multiple_of_minor: 100 });
   expect(details(1_100n)).toBeUndefined();
 });

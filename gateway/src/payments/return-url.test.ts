@@ -12,7 +12,12 @@ const own = [
   "http://127.0.0.1/",
   "http://[::1]:5173/back",
 ];
-const everywhere = ["https://shop.example", "https://localhost:3000/x", "https://shop.example:8443/a?b=c#d"];
+const everywhere = [
+  `https://shop.example/${"a".repeat(2_027)}`,
+  "https://shop.example",
+  "https://localhost:3000/x",
+  "https://shop.example:8443/a?b=c#d",
+];
 const nowhere = [
   "http://shop.example",
   "http://localhost.evil.example",
@@ -35,6 +40,10 @@ const nowhere = [
   "HTTP://localhost",
   "ftp://localhost",
   "javascript:alert(1)//localhost",
+  `https://shop.example/${"a".repeat(2_028)}`,
+  ...['"', "<", ">", "\\", "^", "`", "{", "|", "}", " ", "\n", "\u007f", "é"].map(
+    (excluded) => `https://shop.example/${excluded}`,
+  ),
 ];
 const pattern = new RegExp(returnUrlField.meta()?.pattern as string);
 
