@@ -1,11 +1,13 @@
 // Goal: a pending refund ends once, and a failed one gives everything back. Method: the pure command over refunds in every state.
 import { expect, test } from "vitest";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
+import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
+import { deliveries, events } from "../events/outbox.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
-import type { Refund } from "./refund.ts";
+import { type Refund, refundView } from "./refund.ts";
 import { completeRefund } from "./refunds.ts";
 import { refunds } from "./refunds.sql.ts";
 
@@ -19,7 +21,7 @@ function withRefund(payment: Payment, refund: Refund) {
   });
 }
 const complete = (refund: Refund, outcome: "succeeded" | "failed") =>
-  completeRefund(owner, { uuid: refund.uuid, paymentReference: refund.paymentReference }, outcome);
+  readsOnlyItsNeeds(completeRefund(owner, { uuid: refund.uuid, paymentReference: refund.paymentReference }, outcome));
 
 test("succeeded: what was pending is refunded, and nothing is posted again", () => {
   const refund = aRefund(waiting);
@@ -53,6 +55,23 @@ test("failed: a reversing journal gives the funds back, and the payment is as it
       expect(changes.events).toEqual(["refund.failed"]);
     });
 });
+
+test.each(["succeeded", "failed"] as const)(
+  "the event of one that %s tells of the refund, at the payment's own address",
+  (outcome) => {
+    const own = "https://shop.example/refunds";
+    const payment: Payment = { ...waiting, callbackUrl: own };
+    const refund = aRefund(payment);
+    withRefund(payment, refund)
+      .when(complete(refund, outcome))
+      .then((changes, answer) => {
+        const [event] = changes.inserted(events);
+        expect(event).toMatchObject({ type: `refund.${outcome}`, subjectId: refund.uuid });
+        expect(JSON.parse(event?.body ?? "")).toMatchObject({ data: refundView(answer) });
+        expect(changes.inserted(deliveries)).toMatchObject([{ url: own, ownUrl: true }]);
+      });
+  },
+);
 
 test("the last pending part that succeeds makes the payment refunded", () => {
   const payment = aPayment({ status: "partially_refunded", refundedMinor: 900_000n, refundPendingMinor: 100_000n });
