@@ -7,7 +7,7 @@ import { type TestDatabase, asOwner, cloneDatabase, lanesOn, openDatabase } from
 import { systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, otherBook } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type Posting, accounts, assertBalanced, capturePostings } from "./journal.ts";
@@ -276,6 +276,39 @@ test("one spoiled journal in a batch of several books refuses the batch, whereve
   });
 });
 
+test("a merchant's two environments are two books, and a journal moves the head of its own alone", async () => {
+  const [book, another] = [await newBook(), await newBook()];
+  const live = otherBook(book);
+  const merchant = uuidOf(book.merchantId);
+  await asOwner(testDatabase, (client) =>
+    client.query("insert into books (merchant_id, environment) values ($1, 'production')", [merchant]),
+  );
+  await posting(book, transfer(accounts.bank, accounts.fees, 5n));
+  await posting(book, transfer(accounts.bank, accounts.fees, 6n));
+  await posting(live, transfer(accounts.bank, accounts.fees, 7n));
+  await posting(book, transfer(accounts.bank, accounts.fees, 8n));
+  await asOwner(testDatabase, async (client) => {
+    const { rows } = await client.query<{ head: string; hash: Buffer }>(
+      "select merchant_id || ' ' || environment || ' ' || seq as head, hash from book_heads where merchant_id = any($1)",
+      [[merchant, uuidOf(another.merchantId)]],
+    );
+    expect(rows.map(({ head }) => head).sort()).toEqual(
+      [`${merchant} production 1`, `${merchant} sandbox 3`, `${uuidOf(another.merchantId)} sandbox 0`].sort(),
+    );
+    const hash = rows.find(({ head }) => head.includes("production"))?.hash.toString("hex") ?? "";
+    // Numbers that the sandbox has: its journals and entries stand for nothing in production.
+    const [text, values] = insertJournal(merchant, 2, hash, []);
+    await expect(client.query(text.replaceAll("'sandbox'", "'production'"), values)).rejects.toThrow(
+      /does not balance|missing or complete/,
+    );
+    const entriesAlone = `insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)
+values ($1, 'production', 3, 1, 'platform:bank', 'IDR', 5, 12), ($1, 'production', 3, 2, 'platform:fees', 'IDR', -5, -12)`;
+    await expect(client.query(entriesAlone, [merchant])).rejects.toThrow(/missing or complete/);
+  });
+  expect((await verifyBook(database, book)).journals).toBe(3n);
+  expect((await verifyBook(database, live)).journals).toBe(1n);
+});
+
 test("no journal stands in a book without a head", async () => {
   const { merchantId } = await newBook();
   const merchant = uuidOf(merchantId);
@@ -353,9 +386,18 @@ test("what a merchant has available goes below zero only by a dispute; held, set
   ] as const) {
     await expect(posting(book, transfer(from, to, amount)), from).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
   }
+  await expect(
+    posting(book, transfer(accounts.held, accounts.bank, 61n), undefined, "dispute_opened"),
+    "held, by a dispute",
+  ).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
+  // To nothing is not below it.
+  await posting(book, transfer(accounts.available, accounts.bank, 40n));
+  await posting(book, transfer(accounts.held, accounts.bank, 60n));
   await posting(book, transfer(accounts.available, accounts.held, 1000n), undefined, "dispute_opened");
+  // What comes in is taken, also where it does not make up for the dispute.
+  await posting(book, transfer(accounts.bank, accounts.available, 10n));
   // It stands in the ledger; that no dispute stands behind it is for verify to say.
-  expect((await verifyBook(database, book)).wrong).toMatch(/^journal 3 /);
+  expect((await verifyBook(database, book)).wrong).toMatch(/^journal 5 /);
 });
 
 test("the service's role cannot borrow the ledger's functions to write a balance", async () => {
