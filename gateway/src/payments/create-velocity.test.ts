@@ -3,9 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { creating, earlier } from "../../test/creations.ts";
 import { NOW, given, ownerWith } from "../../test/given.ts";
+import { payers } from "../../test/payers.ts";
 import { aRouter } from "../../test/routing.ts";
+import { SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { defaultSettings } from "../merchants/settings.ts";
+import type { Customer } from "../risk/risk.ts";
+import type { VelocityKey } from "../risk/velocity.sql.ts";
 import { payments } from "./payments.sql.ts";
 
 const RISK = { ...defaultSettings.risk, customer_per_hour: 3, merchant_per_minute: 4 };
@@ -31,6 +35,21 @@ test("the first payment is not often, whether its payer is known or not", () => 
     expect(signs(creating({ customer }, { owner: strict }), given({ rows: earlier(strict, 0) }))).not.toContain(
       "customer_velocity",
     );
+});
+
+test("a merchant's last minute counts and a customer's last hour, by each contact that was given", () => {
+  const counts = (customer: Customer | undefined) =>
+    creating({ customer }, { owner: counted }).needs.flatMap(({ key }) => {
+      const { contactKey, realSince, most } = key as Partial<VelocityKey>;
+      return most === undefined ? [] : [{ contactKey, ago: NOW - (realSince ?? 0), most }];
+    });
+  const [email, phone] = ["sari@pelanggan.id", "+628123456789"];
+  const ofMerchant = { contactKey: null, ago: 60 * SECOND, most: 4 };
+  const of = (contact: string) => ({ contactKey: payers.contactKey(contact), ago: 3_600 * SECOND, most: 3 });
+  expect(counts(undefined)).toEqual([ofMerchant]);
+  expect(counts({ name: "Sari" })).toEqual([ofMerchant]);
+  expect(counts({ phone })).toEqual([ofMerchant, of(phone)]);
+  expect(counts({ email, phone })).toEqual([ofMerchant, of(email), of(phone)]);
 });
 
 test("of two contacts the busier one counts", () => {

@@ -23,6 +23,7 @@ test("what was asked for is kept, nothing moves, and the merchant is notified", 
     metadata: { table: "4", empty: "" },
     customer: { name: "Sari", email: "sari@pelanggan.id", phone: "+628123456789" },
     expires_in: 600,
+    return_url: "https://shop.example/back",
   };
   given()
     .when(creating(asked))
@@ -41,6 +42,7 @@ test("what was asked for is kept, nothing moves, and the merchant is notified", 
         referenceId: "order-1",
         description: asked.description,
         metadata: asked.metadata,
+        returnUrl: asked.return_url,
         payer: { customerKey: payers.contactKey("sari@pelanggan.id"), phoneKey: payers.contactKey("+628123456789") },
         gatewayCode: "nusantara",
         risk: { decision: "approve", score: 0, reasons: [] },

@@ -156,11 +156,41 @@ test("the sandbox refuses a scenario that does not exist, and names those that d
   expect(judged({ ...named("x"), expires_in: 59 })).toBe("VALIDATION_ERROR expires_in");
   expect(judged({ ...named("x"), return_url: "x" })).toBe("VALIDATION_ERROR return_url");
   expect(judged({ ...named("x"), surprise: true })).toBe("VALIDATION_ERROR metadata.sandbox.scenario");
+  expect(judged({ ...aCreation(), metadata: { order: 5, "sandbox.scenario": "x" } })).toBe(
+    "VALIDATION_ERROR metadata.order",
+  );
   const bad = [null, 5, [], { "sandbox.scenario": 5 }];
   for (const metadata of bad) expect(judged({ ...aCreation(), metadata })).not.toContain("scenario: ");
   expect(refusal(named("gatway_error"))?.message).toBe(
     `metadata.sandbox.scenario: must be one of ${scenarios.join(", ")}.`,
   );
+});
+
+test("an address for events is checked once all before it is sound, kept as the check gives it, and later errors follow", async () => {
+  const merchant = merchantWith();
+  const call = { merchant, book: { merchantId: merchant.merchantId, environment: "sandbox" } } as Call;
+  const checked: unknown[] = [];
+  const parts = {
+    ...aRouter(),
+    checkCallbackUrl: (...asked: [string, string]) => {
+      checked.push(asked);
+      return Promise.resolve("https://shop.example/kept");
+    },
+  };
+  const asked = async (changes: Record<string, unknown>) => {
+    const input = { ...aCreation(), callback_url: "https://SHOP.example/kept", ...changes };
+    return judgeCreation(parts, call, input, judgeBody(createPaymentRules, input));
+  };
+  await expect(asked({ expires_in: 59 })).rejects.toMatchObject({ extras: { details: { field: "expires_in" } } });
+  await expect(asked({ callback_url: undefined })).resolves.not.toHaveProperty("callback_url", expect.any(String));
+  await expect(asked({ callback_url: 5 })).rejects.toMatchObject({
+    extras: { details: { field: "callback_url" } },
+  });
+  expect(checked).toEqual([]);
+  await expect(asked({})).resolves.toEqual({ ...aCreation(), callback_url: "https://shop.example/kept" });
+  await expect(asked({ surprise: true })).rejects.toMatchObject({ extras: { details: { field: "surprise" } } });
+  const once = ["https://SHOP.example/kept", merchant.merchantId];
+  expect(checked).toEqual([once, once]);
 });
 
 test("a currency that is not enabled is told apart from what is no code", () => {

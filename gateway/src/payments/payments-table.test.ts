@@ -213,6 +213,7 @@ test.each<[given: string, change: string, isAllowed: boolean]>([
   [routed, "gateway_code = null", false],
   [routed, `instructions = '{"a":2}'`, false],
   [routed, "instructions = null", false],
+  [`${paid("succeeded", 0)}, ${routed}`, routed, true],
   [routed, `routing = '{"b":1}', ${routed}`, true],
 ])("how a payment with %s is paid: to set %s is allowed: %s", async (before, change, isAllowed) => {
   await asOwner(database, async (client) => {
@@ -224,5 +225,30 @@ test.each<[given: string, change: string, isAllowed: boolean]>([
     if (isAllowed) await expect(changed).resolves.toMatchObject({ rowCount: 1 });
     else await expect(changed).rejects.toThrow("how a payment is paid cannot change");
     await client.query("rollback");
+  });
+});
+
+test("a payment is paid by its own capture alone", async () => {
+  let seq = 0;
+  const journal = (kind: string, group: string, environment = "sandbox"): string =>
+    `insert into journals (merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+values ('${merchant}', '${environment}', ${++seq}, gen_random_uuid(), '${group}', '${kind}', '${kind}:${seq}', now(), ${bytes(32)}, ${bytes(32)})`;
+  const others = [
+    journal("receipt_unapplied", payment),
+    journal("capture", link),
+    journal("capture", payment, "production"),
+  ];
+  await asOwner(database, async (client) => {
+    for (const journals of [[], others, [...others, journal("capture", payment)]]) {
+      await client.query("begin");
+      await client.query("set local session_replication_role = replica");
+      for (const one of journals) await client.query(one);
+      await client.query("set local session_replication_role = origin");
+      await client.query(`update payments set ${paid("succeeded", 0)}`);
+      const checked = client.query("set constraints payments_captured immediate");
+      if (journals.length > others.length) await checked;
+      else await expect(checked).rejects.toThrow("succeeded without a capture");
+      await client.query("rollback");
+    }
   });
 });

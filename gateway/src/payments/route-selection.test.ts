@@ -1,12 +1,18 @@
 // Goal: a payment that nobody takes says whether its amount is to blame. Method: creations on small tables of acquirers.
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { creating } from "../../test/creations.ts";
-import { given, ownerWith, row } from "../../test/given.ts";
+import { book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
 import { aRouter, anAcquirer, takes } from "../../test/routing.ts";
 import type { Capability } from "../acquirers/acquirer.ts";
 import { bookClocks } from "../merchants/books.ts";
 import type { Health, RoutingRule, RoutingTable, Verdict } from "../routing/routing.ts";
+import { splitAssignments } from "../routing/split-assignments.sql.ts";
+import type { Payment } from "./payment.ts";
+import { payments } from "./payments.sql.ts";
+import { approvePayment } from "./review.ts";
+import { selectRoute } from "./route-selection.ts";
 
 const AMOUNT = 1_000_000;
 const all: RoutingRule[] = ["a", "b"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
@@ -83,6 +89,60 @@ test("an amount that is too fine is never rounded: the answer names the step tha
   given()
     .when(creating({ amount_minor: 150_000 }, { router }))
     .then((_changes, { payment }) => expect(payment.amountMinor).toBe(150_000n));
+});
+
+describe("a split test", () => {
+  const split = { id: "half", gateway_code: "b", percent: 50 };
+  const routing = table([takes(), takes()], {
+    rules: [
+      { gateway_code: "a", payment_method: "qris", priority: 1, weight: 1, split },
+      { gateway_code: "b", priority: 2, weight: 1 },
+    ],
+  });
+  const router = aRouter(routing);
+  const asked = aPayment({ method: "qris", gatewayCode: undefined });
+  const selected = (changes: Partial<Payment> = {}, refusedBy: string[] = []) =>
+    selectRoute(router, merchantWith(), { ...asked, ...changes }, refusedBy);
+
+  test("has each payment that it was given, once", () => {
+    const { changes, answer } = given().when(creating({ amount_minor: AMOUNT }, { router }));
+    const { reference, routing: decided } = answer.payment;
+    expect(decided.split).toMatchObject({ id: "half", percent: 50, control: "a", test: "b" });
+    expect(changes.inserted(splitAssignments)).toEqual([{ book, reference, split: decided.split }]);
+    const plain = given().when(creating({ amount_minor: AMOUNT }, { router: aRouter(table([takes()])) }));
+    expect(plain.changes.inserted(splitAssignments)).toEqual([]);
+  });
+
+  test("has a payment whose acquirer must be asked, and one that is approved", () => {
+    const asking = [takes(), takes()].map((capability, index) =>
+      anAcquirer("ab"[index] ?? "", { capabilities: [capability], remote: true, issue: () => undefined }),
+    );
+    const remote = aRouter({ ...routing, acquirers: asking });
+    const waiting = given().when(creating({ amount_minor: AMOUNT }, { router: remote }));
+    expect(waiting.answer.payment.instructions).toBeUndefined();
+    expect(waiting.changes.inserted(splitAssignments)).toHaveLength(1);
+    const reviewed = aPayment({
+      risk: { decision: "review", score: 70, reasons: [] },
+      gatewayCode: undefined,
+      instructions: undefined,
+    });
+    const approved = given({ rows: [row(payments, reviewed)] }).when(
+      approvePayment(router, ownerWith(), reviewed.reference),
+    );
+    expect(approved.changes.inserted(splitAssignments)).toMatchObject([{ reference: reviewed.reference }]);
+  });
+
+  test("keeps a payment that it has, and takes none that was decided without it", () => {
+    const { decision } = selected();
+    expect(decision.split?.id).toBe("half");
+    const [chosen, passed] = decision.split?.arm === "test" ? ["b", "a"] : ["a", "b"];
+    const again = selected({ routing: decision });
+    expect([again.chosen.code, again.decision.split]).toEqual([chosen, decision.split]);
+    const refused = selected({ routing: decision }, [chosen]);
+    expect([refused.chosen.code, refused.decision.split]).toEqual([passed, decision.split]);
+    const { split: _, ...before } = decision;
+    expect(selected({ routing: before }).decision.split).toBeUndefined();
+  });
 });
 
 test("an acquirer of the other environment takes nothing", () => {

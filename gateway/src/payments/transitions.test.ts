@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
-import type { Payment } from "./payment.ts";
-import { move, reviseRefunds } from "./payments.ts";
+import type { DisputeStatus, Payment } from "./payment.ts";
+import { markDispute, move, reviseRefunds } from "./payments.ts";
 import { payments } from "./payments.sql.ts";
 import { assertTransition, isPaid, isUnpaid, paymentStatuses } from "./states.ts";
 
@@ -74,6 +74,17 @@ test.each<[name: string, before: Partial<Payment>, change: { refunded?: bigint; 
 ])("a refund of %s is an impossible state", (_name, before, change, message) => {
   const payment = aPayment({ status: "succeeded", ...before });
   expect(() => run(payment, (context) => reviseRefunds(context, payment, change))).toThrow(message);
+});
+
+test("a payment notes its dispute, and adds what it lost to what earlier ones took", () => {
+  const payment = aPayment({ status: "succeeded", lostMinor: 300_000n, disputeStatus: "lost" });
+  const marked = (...asked: [DisputeStatus, bigint?]) =>
+    run(payment, (context) => {
+      markDispute(context, payment, ...asked);
+      return payment;
+    }).changes.updated(payments);
+  expect(marked("needs_response")).toEqual([{ ...payment, disputeStatus: "needs_response", updatedAt: NOW }]);
+  expect(marked("lost", 200_000n)).toEqual([{ ...payment, lostMinor: 500_000n, updatedAt: NOW }]);
 });
 
 test("who has been paid stays paid", () => {

@@ -8,7 +8,7 @@ import { events } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { exampleIds } from "../http/examples.ts";
 import { paymentMethods } from "../merchants/settings.ts";
-import { type Payment, canceledView, createdView, eventView, statusView } from "./payment.ts";
+import { type Payment, awaitsSettlement, canceledView, createdView, eventView, statusView } from "./payment.ts";
 import {
   canceledPaymentSchema,
   createdPaymentSchema,
@@ -45,6 +45,60 @@ test.each(paymentMethods)("creation by %s answers the fields of section 4.2", (m
     created_at: "2027-01-15T08:00:00Z",
     updated_at: "2027-01-15T08:00:00Z",
   });
+});
+
+test("each answer, and each event, shows the payment's own values", () => {
+  const payment = aPayment({
+    status: "partially_refunded",
+    currency: "KWD",
+    gatewayCode: "merapi",
+    method: "card",
+    referenceId: "order-77",
+    description: "Teh",
+    returnUrl: "https://shop.example/back",
+    metadata: { table: "4" },
+    link: { uuid: exampleIds.link, reusable: false },
+    risk: { decision: "review", score: 41, reasons: [] },
+    updatedAt: NOW,
+  });
+  const everywhere = {
+    reference: payment.reference,
+    status: "partially_refunded",
+    amount_minor: 1_000_000,
+    currency: "KWD",
+    exponent: 3,
+    fee_minor: 7_000,
+    net_minor: 993_000,
+    payment_method: "card",
+    reference_id: "order-77",
+    gateway_code: "merapi",
+  };
+  const times = { created_at: "2027-01-15T07:58:00Z", updated_at: "2027-01-15T08:00:00Z" };
+  const answers = { ...everywhere, ...times, refunded_minor: 400_000, environment: "sandbox" };
+  expect(createdView(payment, PAGE)).toEqual({
+    ...answers,
+    description: "Teh",
+    risk: { decision: "review", score: 41 },
+    instructions: payment.instructions,
+    checkout_url: PAGE,
+    expires_at: "2027-01-15T08:30:00Z",
+    return_url: "https://shop.example/back",
+    metadata: { table: "4" },
+  });
+  const paidAt = { payment_link: exampleIds.link, paid_at: "2027-01-15T07:59:00Z" };
+  expect(statusView(payment, DAY)).toEqual({
+    ...answers,
+    ...paidAt,
+    settlement_uuid: null,
+    settlement: { status: "pending", estimated_date: DAY },
+  });
+  expect(eventView(payment)).toEqual({ ...everywhere, ...paidAt, metadata: { table: "4" } });
+});
+
+test.each(paymentStatuses)("a %s payment awaits its settlement if it is paid and in no batch", (status) => {
+  const batch = { uuid: exampleIds.settlement, status: "processing", payoutDate: DAY } as const;
+  expect(awaitsSettlement(aPayment({ status }))).toBe(isPaid(status));
+  expect(awaitsSettlement(aPayment({ status, batch }))).toBe(false);
 });
 
 test("a status shows where its payer pays, while that is possible", () => {
