@@ -198,6 +198,24 @@ values ('${merchant}', 'sandbox', '${id}', 'succeeded', 100, 1, now(), now(), no
     });
   });
 
+  test("each that fails is given back by a journal of its own payment, whatever became of the others", async () => {
+    const failing = complete(first, "failed") + ` and refund_id = '${refundIds[first]}'`;
+    for (const [givenBack, message] of [
+      [[journalRow("refund_returned", first)], undefined],
+      [[journalRow("refund_returned", second)], "was not given back"],
+      [[journalRow("refund", first)], "was not given back"],
+    ] as const)
+      await withRefunds(async (client) => {
+        await stands(client, posted);
+        for (const statement of [raised, another, set(first, "refund_pending_minor = 5")])
+          await client.query(statement);
+        await stands(client, ...givenBack);
+        const failed = client.query(failing);
+        if (message === undefined) await failed;
+        else await expect(failed).rejects.toThrow(message);
+      });
+  });
+
   test("one without a journal of its own is refused, also when it is named like another journal of its payment", async () => {
     for (const id of ["gen_random_uuid()", `'${capture}'`])
       await withRefunds(async (client) => {
