@@ -1,8 +1,9 @@
-// Goal: a statement says what the ledger says. Method: a book in which money moved on three days of its own clock; each day's statement, page by
-// page and as CSV, held against the entries of the account; and the statements of a settlement batch.
+// Goal: a statement says what the ledger says. Method: a book in which money moved in two currencies on three days of its own clock, beside a busier
+// book; each day's statement, page by page and as CSV, held against the entries of the account; and the statements of a settlement batch.
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
+import { alsoIn } from "../../test/currencies.ts";
 import { merchantWith } from "../../test/given.ts";
 import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
@@ -10,6 +11,7 @@ import { refundParts } from "../../test/refunds.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Directory } from "../merchants/directory.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { createRefund } from "../refunds/refunds.ts";
 import { statementEndpoints } from "./statements.routes.ts";
 
@@ -25,9 +27,9 @@ let shop: { client: Client; merchantId: string };
 let book: string;
 const ask = operatorCaller(() => service, statementEndpoints({} as never, {} as never));
 
-async function paid(amount_minor: number): Promise<string> {
-  const { reference } = (await shop.client.post("/v1/payments", paymentBody({ amount_minor }))).json;
-  await shop.client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+async function paid(amount_minor: number, changes: Record<string, unknown> = {}, { client } = shop): Promise<string> {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor, ...changes }))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   return reference as string;
 }
 
@@ -37,12 +39,17 @@ const today = async (): Promise<string> =>
 const days: string[] = [];
 beforeAll(async () => {
   service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN } });
-  shop = await service.merchant();
+  shop = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
+  // A book of higher numbers, which no statement of the shop's may look into.
+  const busier = await service.merchant();
+  for (let count = 0; count < 10; count++) await paid(5_000_000, {}, busier);
   book = `/merchants/${shop.merchantId}/books/sandbox`;
   for (let day = 0; day < 3; day++) {
     days.push(await today());
     const reference = await paid(1_000_000 + day);
     if (day === 1) await shop.client.post("/v1/refunds", { payment_reference: reference, amount_minor: 300_000 });
+    // The last journal of a day is in another currency.
+    await paid(70_000 + day, { currency: "USD", payment_method: "card" });
     await shop.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
   }
 });
