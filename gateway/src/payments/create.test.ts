@@ -71,6 +71,11 @@ test.each([
     .then((changes) => expect(changes.inserted(deliveries).map(({ url }) => url)).toEqual(sent));
 });
 
+test("the link that it came by is kept", () => {
+  const link = { uuid: newId("link", NOW), reusable: true };
+  expect(given().when(creating({}, { link })).answer.payment.link).toEqual(link);
+});
+
 describe("time", () => {
   test.each([
     [undefined, 1800],

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { creating } from "../../test/creations.ts";
 import { book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
-import { aRouter, anAcquirer, takes } from "../../test/routing.ts";
+import { PAY_URL, aRouter, anAcquirer, takes } from "../../test/routing.ts";
 import type { Capability } from "../acquirers/acquirer.ts";
 import { bookClocks } from "../merchants/books.ts";
 import type { Health, RoutingRule, RoutingTable, Verdict } from "../routing/routing.ts";
@@ -89,6 +89,14 @@ test("an amount that is too fine is never rounded: the answer names the step tha
   given()
     .when(creating({ amount_minor: 150_000 }, { router }))
     .then((_changes, { payment }) => expect(payment.amountMinor).toBe(150_000n));
+});
+
+test("an acquirer is told what the merchant asked for, and where the payer pays and goes back to", () => {
+  const payment = aPayment({ returnUrl: "https://shop.example/back", metadata: { table: "4" } });
+  const { reference, amountMinor, currency, method, expiresAt, returnUrl, metadata } = payment;
+  const { request } = selectRoute(aRouter(), merchantWith(), payment);
+  const told = { reference, amountMinor, currency, method, expiresAt, returnUrl, metadata, merchantName: "Test Shop" };
+  expect({ ...request }).toEqual({ ...told, payUrl: PAY_URL + reference });
 });
 
 describe("a split test", () => {

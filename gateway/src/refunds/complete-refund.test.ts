@@ -5,9 +5,10 @@ import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
 import { deliveries, events } from "../events/outbox.sql.ts";
+import { exampleIds } from "../http/examples.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
-import { type Refund, refundView } from "./refund.ts";
+import { type Refund, createdRefundView, refundView } from "./refund.ts";
 import { completeRefund } from "./refunds.ts";
 import { refunds } from "./refunds.sql.ts";
 
@@ -72,6 +73,31 @@ test.each(["succeeded", "failed"] as const)(
       });
   },
 );
+
+test("each answer, and each event, shows the refund's own values", () => {
+  const refund = { ...aRefund(waiting, { currency: "KWD", reason: "broken" }), referenceId: "order-77" };
+  const created = {
+    uuid: refund.uuid,
+    payment_reference: waiting.reference,
+    reference_id: "order-77",
+    status: "pending",
+    amount_minor: 100_000,
+    currency: "KWD",
+    exponent: 3,
+    environment: "sandbox",
+    created_at: "2027-01-15T07:59:59Z",
+  };
+  expect(createdRefundView(refund, 7n)).toEqual({ ...created, remaining_refundable_minor: 7, reason: "broken" });
+  expect(createdRefundView({ ...refund, reason: undefined }, 0n)).toMatchObject({ reason: null });
+  expect(refundView(refund)).toEqual({ ...created, completed_at: null, settlement_uuid: null });
+  const settlement = exampleIds.settlement;
+  expect(refundView({ ...refund, status: "succeeded", completedAt: NOW, settlement })).toEqual({
+    ...created,
+    status: "succeeded",
+    completed_at: "2027-01-15T08:00:00Z",
+    settlement_uuid: settlement,
+  });
+});
 
 test("the last pending part that succeeds makes the payment refunded", () => {
   const payment = aPayment({ status: "partially_refunded", refundedMinor: 900_000n, refundPendingMinor: 100_000n });
