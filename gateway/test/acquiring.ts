@@ -3,6 +3,7 @@ import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import type { CallParts } from "../src/acquiring/calls.ts";
 import type { ExceptionKey, ReconciliationException } from "../src/acquiring/exception.ts";
 import { closeException } from "../src/acquiring/exceptions.ts";
+import { exceptions } from "../src/acquiring/exceptions.sql.ts";
 import type { OpeningParts } from "../src/acquiring/opening.ts";
 import type { Operation } from "../src/acquiring/operation.ts";
 import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
@@ -16,7 +17,7 @@ import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
 import type { Command } from "../src/store/command.ts";
 import type { Database, Row } from "../src/store/database.ts";
-import type { WorkingSet } from "../src/store/working-set.ts";
+import { type WorkingSet, need } from "../src/store/working-set.ts";
 import { NOW, book } from "./given.ts";
 
 /** Parts with a routing table that prefers these acquirers in the given order. */
@@ -48,7 +49,7 @@ export function closing(
   occasions?: readonly string[],
 ): Command<ReconciliationException> {
   const execute = (set: WorkingSet) => closeException({ set, realNow: NOW }, key, { note, occasions });
-  return { name: "close", book, needs: [], execute };
+  return { name: "close", book, needs: [need(exceptions, key)], execute };
 }
 
 /** The parts with which calls are made, with the test's clock. The database has no other operation, unless the test says so. */

@@ -7,7 +7,6 @@ import type { Customer } from "../src/risk/risk.ts";
 import { customerVelocity, merchantVelocity } from "../src/risk/velocity.sql.ts";
 import type { Command } from "../src/store/command.ts";
 import { type GivenRow, NOW, ownerWith, row } from "./given.ts";
-import { readsOnlyItsNeeds } from "./needs.ts";
 import { payers } from "./payers.ts";
 import { aRouter } from "./routing.ts";
 
@@ -30,7 +29,7 @@ export function creating(
   const body = aCreation(changes);
   const payer = payers.seal({ book: owner.book, referenceId: body.reference_id }, body.customer);
   const request = { idempotencyKey: "key-of-creation", realNow: NOW, payer, link };
-  return readsOnlyItsNeeds(createPayment(router, owner, body, request));
+  return createPayment(router, owner, body, request);
 }
 
 /** Rows that count payments: the merchant's of the last minute, and those of each of these customers of the last hour. */

@@ -15,6 +15,7 @@ import { type MerchantSettings, defaultSettings } from "../src/merchants/setting
 import type { Command } from "../src/store/command.ts";
 import type { Table } from "../src/store/table.ts";
 import { WorkingSet } from "../src/store/working-set.ts";
+import { readsOnlyItsNeeds } from "./needs.ts";
 
 export const book: Book = {
   merchantId: idOf("merchant", "01900000-0000-7000-8000-000000000001"),
@@ -57,6 +58,8 @@ export interface Given {
   /** Seconds by which the book's clock is ahead of the real time. */
   offsetSeconds?: number;
   realNow?: Micros;
+  /** Tables of which commands may read what earlier commands of the batch left, without naming the rows as needed. */
+  inPassing?: readonly { name: string }[];
 }
 
 /** The rows that a command changed, by table. */
@@ -75,20 +78,29 @@ interface Changes {
 
 type Outcome<Answer> = { answer: Answer } | { fault: Fault };
 
-/** Sets up the rows that a command finds. Further commands may follow; each sees the changes of those before it. */
+/**
+ * Sets up the rows that a command finds. Further commands may follow; each sees the changes of those before it. A command fails when it finds a row
+ * that it did not name as needed: here all rows are loaded, but a lane loads no others.
+ */
 export function given(what: Given = {}): { when<Answer>(command: Command<Answer>): Then<Answer> } {
   const set = new WorkingSet();
   set.put(bookClocks, { book, offsetSeconds: what.offsetSeconds ?? 0 });
   set.put(heads, { book, seq: 0n, hash: Buffer.alloc(32) });
   set.put(bookBalances, { book, balances: new Map(Object.entries(what.balances ?? {})) });
   for (const { table, value } of what.rows ?? []) set.put(table, value as never);
-  return { when: (command) => new Then(run(set, command, what.realNow ?? NOW), set) };
+  const { inPassing = [] } = what;
+  return { when: (command) => new Then(run(set, command, what.realNow ?? NOW, inPassing), set, inPassing) };
 }
 
 /** Runs a command as a lane does: the changes of a rejected command are dropped, unless its fault has `keepsChanges`. */
-function run<Answer>(set: WorkingSet, command: Command<Answer>, realNow: Micros): Outcome<Answer> {
+function run<Answer>(
+  set: WorkingSet,
+  command: Command<Answer>,
+  realNow: Micros,
+  inPassing: readonly { name: string }[],
+): Outcome<Answer> {
   try {
-    const answer = command.execute(set, { realNow, newId });
+    const answer = readsOnlyItsNeeds(command, inPassing).execute(set, { realNow, newId });
     set.keep();
     return { answer };
   } catch (error) {
@@ -102,10 +114,12 @@ function run<Answer>(set: WorkingSet, command: Command<Answer>, realNow: Micros)
 export class Then<Answer> {
   readonly outcome: Outcome<Answer>;
   private readonly set: WorkingSet;
+  private readonly inPassing: readonly { name: string }[];
 
-  constructor(outcome: Outcome<Answer>, set: WorkingSet) {
+  constructor(outcome: Outcome<Answer>, set: WorkingSet, inPassing: readonly { name: string }[]) {
     this.outcome = outcome;
     this.set = set;
+    this.inPassing = inPassing;
   }
 
   get changes(): Changes {
@@ -159,6 +173,7 @@ export class Then<Answer> {
 
   /** Runs the next command on the rows that this command left. */
   when<Next>(command: Command<Next>, realNow: Micros = NOW): Then<Next> {
-    return new Then(run(this.set, command, realNow), this.set);
+    const { set, inPassing } = this;
+    return new Then(run(set, command, realNow, inPassing), set, inPassing);
   }
 }

@@ -9,7 +9,6 @@ import { type KeyRecord, keyRecords } from "../src/idempotency/idempotency.sql.t
 import { payments } from "../src/payments/payments.sql.ts";
 import type { Command } from "../src/store/command.ts";
 import { type GivenRow, NOW, book, row } from "./given.ts";
-import { readsOnlyItsNeeds } from "./needs.ts";
 import { aPayment } from "./payments.ts";
 
 export function anIntent(changes: Partial<Intent> & { body?: string } = {}): Intent {
@@ -58,5 +57,5 @@ export function deciding(decision: Reply | Fault): Command<Reply> & { ran: numbe
 
 /** The command under its idempotency key, as HTTP runs it. It has no database: only `recall`, after an unknown commit, would use one. */
 export function under(intent: Intent, inner: Command<Reply>): Command<Reply> {
-  return readsOnlyItsNeeds(idempotently(intent, inner, undefined as never));
+  return idempotently(intent, inner, undefined as never);
 }

@@ -6,13 +6,17 @@ import type { WorkingSet } from "../src/store/working-set.ts";
 
 type AnyTable = Table<unknown, unknown>;
 
-/** Wraps a command so that it fails when it finds a row that it did not name as needed. Tables that are only written are exempt. */
-export function readsOnlyItsNeeds<Answer>(command: Command<Answer>): Command<Answer> {
+/** Wraps a command so that it fails when it finds a row that it did not name as needed. Tables that are only written are exempt, and `inPassing`. */
+export function readsOnlyItsNeeds<Answer>(
+  command: Command<Answer>,
+  inPassing: readonly { name: string }[],
+): Command<Answer> {
   const nameOf = (table: AnyTable, key: unknown): string => `${table.name} ${table.keyText(key)}`;
   const named = new Set(command.needs.map(({ table, key }) => nameOf(table, key)));
   const read = (set: WorkingSet, table: AnyTable, key: unknown): unknown => {
     const found = set.get(table, key);
-    const allowed = found === undefined || !table.load || named.has(nameOf(table, key));
+    const isExempt = !table.load || inPassing.some(({ name }) => name === table.name);
+    const allowed = found === undefined || isExempt || named.has(nameOf(table, key));
     assert(allowed, `${command.name} does not need ${nameOf(table, key)}`);
     return found;
   };

@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import { anOperation } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
-import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aDispute, owning } from "../../test/refunds.ts";
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
@@ -48,7 +47,7 @@ function report(
     link: known?.link,
     exchanged: undefined,
   });
-  return given({ rows, balances: owning({ available: 600_000n, held }) }).when(readsOnlyItsNeeds(command));
+  return given({ rows, balances: owning({ available: 600_000n, held }) }).when(command);
 }
 
 /** A dispute that was reported before and stands so. */

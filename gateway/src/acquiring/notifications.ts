@@ -56,8 +56,8 @@ export function paymentNotification(
       const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && state.status !== "paid") return undefined;
       // What was paid and has failed was taken back, or the notification is older than the money: an inquiry tells which.
-      const isHeld = isPaid(payment.status) || hasOtherMoney(context, payment, gatewayCode);
-      const isDoubtful = state.status === "failed" && isHeld;
+      const isDoubtful =
+        state.status === "failed" && (isPaid(payment.status) || hasOtherMoney(context, payment, gatewayCode));
       if (present && (isDoubtful || providerIds !== undefined)) {
         const named = withProviderIds(operation, providerIds);
         context.set.update(operations, isDoubtful ? withInquirySoon(named, context.realNow) : named);
@@ -242,7 +242,7 @@ function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: st
   };
   set.insert(receipts, kept);
   if (kept.status === "applied") return capture(context, current);
-  if (!set.get(moneyOfPayments, kept)) set.insert(moneyOfPayments, kept);
+  set.upsert(moneyOfPayments, kept);
   context.post({
     groupId: reference,
     kind: "receipt_unapplied",

@@ -178,8 +178,8 @@ function applyAnswer(
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
   const isOpenToReversal = after.status === "succeeded" || after.status === "partially_refunded";
-  const isHeld = (isOpenToReversal && astray.length === 0) || hasOtherMoney(context, after, gatewayCode);
-  const reversal = state.status === "failed" && isOurs !== true && isHeld && !isOutdated ? ["dispute" as const] : [];
+  const isHeld = () => (isOpenToReversal && astray.length === 0) || hasOtherMoney(context, after, gatewayCode);
+  const reversal = state.status === "failed" && isOurs !== true && !isOutdated && isHeld() ? ["dispute" as const] : [];
   const moved = recordAstray(context, operation, after, { astray: [...astray, ...reversal], state });
   const isNews = objection && recordException(context, operation, operation.attempt, "receipt", newsOf(state));
   return { ...done, exceptions: isNews ? [...moved, "receipt"] : moved };

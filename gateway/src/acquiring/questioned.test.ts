@@ -3,7 +3,6 @@
 import { expect, test } from "vitest";
 import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, given, merchantWith, ownerWith, row } from "../../test/given.ts";
-import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { ReportedState } from "../acquirers/acquirer.ts";
@@ -61,7 +60,7 @@ test("an acquirer that cannot be told asks nobody", () => {
 
 test.each(["approve", "refuse"] as const)("%s is kept, and a worker tells it at once", (judgement) => {
   const { payment, operation, start } = paying("asked");
-  start.when(readsOnlyItsNeeds(judgeQuestioned(owner, payment.reference, judgement))).then((changes, answer) => {
+  start.when(judgeQuestioned(owner, payment.reference, judgement)).then((changes, answer) => {
     expect(answer).toEqual(payment);
     const told = { ...operation, step: "inquiring", inquiries: 0, dueAt: NOW, review: judgement };
     expect(changes.updated(operations)).toEqual([told]);

@@ -10,6 +10,7 @@ import { Fault, type FaultCode, faultCodes } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import { otherBook } from "../merchants/books.ts";
 import { payments } from "../payments/payments.sql.ts";
+import { need } from "../store/working-set.ts";
 import { clientAudit } from "./client-audit.sql.ts";
 import { checkKey, completeKey, openRecord, refuseUnlessRecorded } from "./idempotency.ts";
 import { type KeyRecord, keyRecords, openKeys } from "./idempotency.sql.ts";
@@ -213,7 +214,7 @@ describe("a command that goes on after its commit", () => {
     given({ rows: rows.map((changes) => row(openKeys, { ...open, ...changes })) }).when({
       name: "complete",
       book,
-      needs: [],
+      needs: [need(openKeys, { book, key })],
       execute: (set) => {
         const name = { book, key, firstSeenAt: NOW, ...kept };
         const found = openRecord(set, name, now) !== undefined;

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { anOperation } from "../../test/acquiring.ts";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
-import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRouter } from "../../test/routing.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
@@ -48,7 +47,7 @@ test.each([
   const dueAt = NOW + SECOND;
   const operation = anOperation(payment.reference, { step, inquiries: 3, dueAt });
   const { changes } = given({ rows: [row(payments, payment), row(operations, operation)] }).when(
-    readsOnlyItsNeeds(cancelPayment(router, owner, payment.reference, undefined)),
+    cancelPayment(router, owner, payment.reference, undefined),
   );
   expect(changes.updated(operations)).toEqual([{ ...operation, ...after }]);
 });
@@ -96,8 +95,7 @@ test("one under review is canceled while its review runs, and fails when that is
   const reviewed = (expiresAt: Micros): Payment =>
     aPayment({ risk: { decision: "review", score: 70, reasons: [] }, gatewayCode: undefined, expiresAt });
   const [running, over] = [reviewed(NOW + 1), reviewed(NOW)];
-  const canceling = ({ reference }: Payment): Command<Payment> =>
-    readsOnlyItsNeeds(cancelPayment(router, owner, reference, undefined));
+  const canceling = ({ reference }: Payment): Command<Payment> => cancelPayment(router, owner, reference, undefined);
   expect(given({ rows: [row(payments, running)] }).when(canceling(running)).answer.status).toBe("canceled");
   const late = given({ rows: [row(payments, over)] }).when(canceling(over));
   late.refuses("PAYMENT_NOT_CANCELABLE", undefined, true);

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { creating } from "../../test/creations.ts";
 import { NOW, type Then, given, ownerWith, row } from "../../test/given.ts";
-import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { taking } from "../../test/outcomes.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRouter } from "../../test/routing.ts";
@@ -32,8 +31,8 @@ const reviewed = (changes: Partial<Payment> = {}): Payment =>
     ...changes,
   });
 const approving = (reference: string, router: PaymentParts = aRouter()): Command<Payment> =>
-  readsOnlyItsNeeds(approvePayment(router, owner, reference));
-const refusing = (reference: string): Command<Payment> => readsOnlyItsNeeds(refusePayment(owner, reference));
+  approvePayment(router, owner, reference);
+const refusing = (reference: string): Command<Payment> => refusePayment(owner, reference);
 const onto = (payment: Payment, command: Command<Payment>, offsetSeconds = 0): Then<Payment> =>
   given({ rows: [row(payments, payment)], offsetSeconds }).when(command);
 

@@ -179,7 +179,7 @@ describe("forming", () => {
     const own = item("payment", 1_000_000n, { id: payment.reference, paymentReference: payment.reference });
     const refund = item("refund", 400_000n, { paymentReference: payment.reference });
     const other = item("payment", 500n);
-    unsettled({ IDR: [own, refund, other] }, 10_000_000n, { rows: [row(payments, payment)] })
+    unsettled({ IDR: [own, refund, other] }, 10_000_000n, { rows: [row(payments, payment)], inPassing: [payments] })
       .when(openDispute(owner, payment.reference, { reason: "general", amount_minor: 1 }))
       .when(runNow(owner))
       .then((changes) => expect(changes.inserted(batchItems)).toMatchObject([{ id: other.id }]));
@@ -192,7 +192,10 @@ describe("forming", () => {
     const other = item("payment", 500n);
     const asked = { payment_reference: payment.reference, amount_minor: 1 };
     const formed = (how: "later" | "at once") => {
-      const after = unsettled({ IDR: [own, before, other] }, 10_000_000n, { rows: [row(payments, payment)] })
+      const after = unsettled({ IDR: [own, before, other] }, 10_000_000n, {
+        rows: [row(payments, payment)],
+        inPassing: [payments],
+      })
         .when(createRefund(refundParts(how).parts, owner, asked))
         .when(runNow(owner));
       return after.changes.inserted(batchItems).map(({ id }) => id);
