@@ -158,7 +158,9 @@ describe("money", () => {
   test("the same transaction counts once; another one of the same payment is unapplied", () => {
     const { payment, start } = at();
     const twice = start.when(notify(payment, paid())).when(notify(payment, paid()));
+    expect(twice.answer, "nothing is wrong with a repeated report").toBeUndefined();
     expect(twice.changes.journals.map(({ kind }) => kind)).toEqual(["capture"]);
+    expect(twice.changes.inserted(exceptions)).toEqual([]);
     const other = twice.when(notify(payment, paid("t-2")));
     expect(other.changes.journals.map(({ kind }) => kind)).toEqual(["capture", "receipt_unapplied"]);
   });
@@ -244,9 +246,41 @@ describe("a notification that comes before the answer to the call", () => {
     expect(outcome.changes.updated(payments)).toMatchObject(called ? [{ gatewayCode: "kawah" }] : []);
   });
 
+  test("from an acquirer that was not called opens no payment", () => {
+    const { payment, start } = at(waits, { step: "calling" });
+    expect(start.when(notify(payment, { status: "processing" }, "lawu")).changes.isNothing).toBe(true);
+  });
+
   test("of money pays the payment, which is created and paid at once", () => {
     const { payment, start } = at(waits, { step: "calling" });
     expect(start.when(notify(payment, paid())).changes.events).toEqual(["payment.created", "payment.succeeded"]);
+  });
+});
+
+describe("the ids that an acquirer names in a notification", () => {
+  const naming = ({ reference }: Payment, attempt: number) =>
+    paymentNotification(merchant, { book, id: reference, kind: "payment", attempt }, "kawah", {
+      state: paid(),
+      providerIds: { payment: "theirs" },
+    });
+
+  test("are kept beside those it named before", () => {
+    const { payment, start } = at({}, { providerIds: { order: "first" } });
+    const kept = { providerIds: { order: "first", payment: "theirs" } };
+    expect(start.when(naming(payment, 1)).changes.updated(operations)).toMatchObject([kept]);
+  });
+
+  test("are not those of the present attempt when they are about another", () => {
+    const { payment, start } = at({}, { attempt: 2 });
+    const { changes } = start.when(naming(payment, 1));
+    expect([changes.inserted(receipts).length, changes.updated(operations)]).toEqual([1, []]);
+  });
+});
+
+describe("instructions", () => {
+  test("that are missing are awaited: a notification without any writes nothing", () => {
+    const { payment, start } = at({ instructions: undefined });
+    expect(start.when(notify(payment, { status: "waiting" })).changes.isNothing).toBe(true);
   });
 });
 

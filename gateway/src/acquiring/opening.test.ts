@@ -334,6 +334,23 @@ describe("each result of a call, while the payment waits", () => {
 
 describe("an acquirer that has accepted a payment keeps it", () => {
   const accepted = { gatewayCode: "kawah", instructions };
+  test("what the payer was told to pay stays, whatever an inquiry says later", () => {
+    const told = { ...instructions, value: "000202" };
+    const { operation, start } = waiting({ ...accepted, instructions: told }, { step: "polling" });
+    const { changes } = start.when(concludeOpening(parts, merchant, operation, known()));
+    expect(changes.seen(payments, { book, reference: operation.id })).toMatchObject({ instructions: told });
+  });
+
+  test.each(["pending", "processing"] as const)(
+    "what was taken on by a report, and is %s, gets its instructions by the answer, and is created once",
+    (status) => {
+      const { operation, start } = waiting({ gatewayCode: "kawah", status });
+      const { changes } = start.when(concludeOpening(parts, merchant, operation, known()));
+      expect(changes.seen(payments, { book, reference: operation.id })).toMatchObject({ status, instructions });
+      expect(changes.events).toEqual([]);
+    },
+  );
+
   test("refused: the outcome is unknown, and nobody else is called", () => {
     const { operation, start } = waiting(accepted, { step: "polling" });
     const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "refused" }));

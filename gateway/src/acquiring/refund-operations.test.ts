@@ -77,6 +77,7 @@ describe("each result of a call", () => {
     ["the thousandth time it knew of nothing", { attempt: 1_000 }, { kind: "absent" }, true],
     ["the first refusal, of the thousandth attempt", { attempt: 1_000 }, { kind: "refused" }, true],
     ["the time before", { attempt: 999 }, { kind: "unreached" }, false],
+    ["the thousandth attempt, which it has taken on", { attempt: 1_000 }, pending, false],
     ["the thousandth unknown outcome: it may have been done", { attempt: 1_000 }, { kind: "unknown" }, false],
     ["the sixth unknown outcome after refusals", { round: 5 }, { kind: "unknown" }, false],
   ] as const)("%s", (_what, operation, result, givesUp) => {
@@ -88,6 +89,23 @@ describe("each result of a call", () => {
       { step: givesUp ? "done" : expect.not.stringMatching("done") },
     ]);
   });
+});
+
+test("the ids that the acquirer gave a refund are kept beside earlier ones, and go with a call that was not carried out", () => {
+  const after = (result: RefundResult) => {
+    const { operation, start } = calling({ providerIds: { order: "o-1" } });
+    return start.when(concludeRefund(merchant, operation, result)).changes.updated(operations)[0]?.providerIds;
+  };
+  expect(after({ ...pending, providerIds: { refund: "r-1" } } as RefundResult)).toEqual({
+    order: "o-1",
+    refund: "r-1",
+  });
+  expect(after({ ...succeeded, providerIds: { refund: "r-1" } } as RefundResult)).toEqual({
+    order: "o-1",
+    refund: "r-1",
+  });
+  expect(after({ kind: "unknown" })).toEqual({ order: "o-1" });
+  expect(after({ kind: "refused" })).toBeUndefined();
 });
 
 describe("late and double results", () => {
@@ -137,7 +155,13 @@ describe("late and double results", () => {
       expect(answer).toBe(kind);
       expect(changes.updated(refunds)).toEqual([]);
       // Nothing else is ordered while that one may be made.
-      const followed = { step: "polling", attempt: 2, providerIds: { refund: "r-2" } };
+      const followed = {
+        step: "polling",
+        attempt: 2,
+        inquiries: 0,
+        dueAt: NOW + SECOND,
+        providerIds: { refund: "r-2" },
+      };
       expect(changes.updated(operations)).toMatchObject(kind === undefined ? [followed] : []);
     },
   );
@@ -165,10 +189,13 @@ describe("late and double results", () => {
     expect(changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1 }]);
   });
 
-  test("an inquiry about a refund that has ended is repeated for a while when nobody answers", () => {
+  test("an inquiry about a refund that has ended, after six refusals, is repeated for a while when nobody answers", () => {
     const about = (inquiries: number) => {
-      const { operation, start } = calling({ step: "inquiring", inquiries }, { status: "failed", completedAt: NOW });
-      return start.when(concludeRefund(merchant, operation, { kind: "unknown" })).changes.updated(operations);
+      const begun = { step: "inquiring", inquiries, round: 6 } as const;
+      const { operation, start } = calling(begun, { status: "failed", completedAt: NOW });
+      const { changes } = start.when(concludeRefund(merchant, operation, { kind: "unknown" }));
+      expect([changes.updated(refunds), changes.journals]).toEqual([[], []]);
+      return changes.updated(operations);
     };
     expect(about(0)).toMatchObject([{ step: "inquiring", inquiries: 1, dueAt: NOW + SECOND }]);
     expect(about(9)).toMatchObject([{ step: "inquiring", inquiries: 10 }]);

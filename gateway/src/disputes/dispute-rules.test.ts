@@ -11,7 +11,7 @@ import { type DisputeStatus, type Payment, disputeStatuses } from "../payments/p
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { isRunning } from "../payments/payment.ts";
-import { type Dispute, outcomes } from "./dispute.ts";
+import { type Dispute, disputeView, outcomes } from "./dispute.ts";
 import {
   contestedMinor,
   expireDispute,
@@ -52,6 +52,7 @@ describe("opening", () => {
           openedAt: NOW,
           evidenceDueAt: NOW + 7 * DAY,
           resolvedAt: undefined,
+          referenceId: paid.referenceId,
         });
         expect(changes.journals).toEqual([
           {
@@ -127,7 +128,9 @@ describe("deciding", () => {
         expect(changes.journals).toEqual([
           { kind: `dispute_${outcome}`, entries: outcome === "lost" ? taken : released },
         ]);
-        expect(changes.updated(payments)).toMatchObject([{ status: "succeeded", disputeStatus: outcome }]);
+        const lostMinor = outcome === "lost" ? dispute.amountMinor : 0n;
+        expect(changes.updated(payments)).toMatchObject([{ status: "succeeded", disputeStatus: outcome, lostMinor }]);
+        expect(changes.updated(disputes)).toMatchObject([{ status: outcome, resolvedAt: NOW }]);
         expect(changes.events).toEqual(["dispute.resolved"]);
       });
     });
@@ -209,6 +212,7 @@ describe("evidence", () => {
     if (!good) moved.refuses("VALIDATION_ERROR");
     else {
       expect(moved.answer.evidenceDueAt).toBe(dueAt);
+      expect(moved.changes.updated(disputes)).toEqual([{ ...dispute, evidenceDueAt: dueAt }]);
       expect(moved.changes.events).toEqual(["dispute.updated"]);
     }
   });
@@ -256,6 +260,19 @@ test("any disputes over one payment, one after another: what is held is what run
     }),
     { numRuns: 200 },
   );
+});
+
+test.each([
+  ["needs_response", null],
+  ["under_review", null],
+  ["won", "won"],
+  ["lost", "lost"],
+  ["withdrawn", "withdrawn"],
+] as const)("one that is %s is told with the outcome %s, and with its batch", (status, outcome) => {
+  const told = (settlement?: string) =>
+    disputeView({ ...aDispute(paid, { status, settlement }), referenceId: "order-1" });
+  expect(told()).toMatchObject({ status, outcome, reference_id: "order-1", settlement_uuid: null });
+  expect(told("set_1")).toMatchObject({ settlement_uuid: "set_1" });
 });
 
 test("the documented answers of opening and deciding a dispute are about what their requests say", () => {

@@ -299,6 +299,29 @@ describe("the schedule", () => {
     expect(given({ realNow: NOW }).when(followSchedule(after)).changes.inserted(settlementClocks)).toEqual([]);
   });
 
+  test("of a book that was run goes on where it stands, however old an item is", () => {
+    const second = nextRun(defaultSchedule, run);
+    const stands: Given = { rows: [row(settlementClocks, { book, nextRunAt: second })], realNow: second };
+    expect(unsettled({ IDR: [old] }, 100n, stands).when(runSchedule(owner)).answer).toMatchObject([
+      { periodEnd: periodEnd(defaultSchedule, second), payDueAt: second + 3_600 * SECOND },
+    ]);
+  });
+
+  test("stays at a cutoff of which more is left than a batch looks at", () => {
+    const many = Array.from({ length: ITEMS_MAX }, () => item("payment", 1n, { occurredAt: end - 1 }));
+    const first = unsettled({ IDR: many }, BigInt(ITEMS_MAX), at(run + 14 * DAY)).when(runSchedule(owner));
+    expect(first.answer).toHaveLength(1);
+    expect(first.changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: run }]);
+  });
+
+  test("that is late forms at the next cutoff what one batch could not carry", () => {
+    const most = 9_007_199_254_740_991n;
+    const two = [1, 2].map((second) => item("payment", most, { occurredAt: end - second }));
+    const late = unsettled({ IDR: two }, 2n * most, at(run + 14 * DAY)).when(runSchedule(owner));
+    const second = nextRun(defaultSchedule, run);
+    expect(late.answer.map(({ payDueAt }) => payDueAt - 3_600 * SECOND)).toEqual([run, second]);
+  });
+
   test("follows the book's clock", () => {
     const ahead = { rows: [clock], realNow: run - 100 * SECOND, offsetSeconds: 100 };
     expect(unsettled({ IDR: [old] }, 100n, ahead).when(runSchedule(owner)).answer).toHaveLength(1);
@@ -336,6 +359,7 @@ describe("paying and returning", () => {
       .when(paySettlement(owner, batch.uuid, "BANK-1"))
       .then((changes, paid) => {
         expect(paid).toMatchObject({ status: "paid", paidAt: NOW, bankReference: "BANK-1" });
+        expect(changes.updated(settlements)).toEqual([paid]);
         expect(changes.journals).toEqual([
           { kind: "settlement_paid", entries: { "merchant:settling IDR": 793n, "platform:bank IDR": -793n } },
         ]);
@@ -359,7 +383,8 @@ describe("paying and returning", () => {
     withBatch(batch, marks)
       .when(returnSettlement(owner, batch.uuid, [paid, refunded]))
       .then((changes, failed) => {
-        expect(failed.status).toBe("failed");
+        expect(failed).toEqual({ ...batch, status: "failed", returnedAt: NOW });
+        expect(changes.updated(settlements)).toEqual([failed]);
         expect(changes.journals).toEqual([
           { kind: "settlement_returned", entries: { "merchant:available IDR": -793n, "merchant:settling IDR": 793n } },
         ]);
