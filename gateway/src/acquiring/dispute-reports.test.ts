@@ -7,7 +7,7 @@ import { aPayment } from "../../test/payments.ts";
 import { aDispute, owning } from "../../test/refunds.ts";
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
-import { SECOND } from "../ground/clock.ts";
+import { MINUTE, SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { payments } from "../payments/payments.sql.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -117,6 +117,12 @@ describe("the first report", () => {
     });
   });
 
+  test("may be of the smallest amount there is", () => {
+    report(paid, told({ amountMinor: 1n })).then((changes) => {
+      expect(changes.inserted(disputes)).toMatchObject([{ amountMinor: 1n }]);
+    });
+  });
+
   test("locks no dispute: there is none to lock", () => {
     const operation = anOperation(paid.reference, { step: "done" });
     const first = { gatewayCode: "kawah", dispute: told(), link: undefined, exchanged: undefined };
@@ -222,7 +228,12 @@ describe("a later report", () => {
       expect(changes.updated(disputes)).toMatchObject([{ status: "needs_response", evidenceDueAt: later }]);
       expect(changes.events).toEqual(["dispute.updated"]);
     });
-    for (const respondBy of [NOW, NOW - 5 * 86_400 * SECOND, undefined])
+    const due = NOW + 1_000 * SECOND;
+    // Clocks differ: less than a minute more is the same moment.
+    report(payment, told({ respondBy: due + MINUTE + 1 }), known).then((changes) => {
+      expect(changes.updated(disputes)).toMatchObject([{ evidenceDueAt: due + MINUTE + 1 }]);
+    });
+    for (const respondBy of [due + MINUTE, due, due - SECOND, NOW, NOW - 5 * 86_400 * SECOND, undefined])
       report(payment, told({ respondBy }), known).then((changes) => {
         expect([changes.updated(disputes), changes.events]).toEqual([[], []]);
       });

@@ -2,19 +2,22 @@
 // Method: the pure command over each result in each state; any results in any order by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation, closing } from "../../test/acquiring.ts";
+import { anOperation, callParts, closing, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, nothing, owning } from "../../test/refunds.ts";
+import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
 import { payments } from "../payments/payments.sql.ts";
 import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { inquireSoon } from "./notifications.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, operationKey } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
-import { type RefundResult, concludeRefund } from "./refund-operations.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
+import { type RefundResult, callOrInquire, concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
 
 const merchant = merchantWith();
 const succeeded: RefundResult = { kind: "known", status: "succeeded" };
@@ -38,6 +41,94 @@ function calling(operation: Partial<Operation> = {}, refund: Partial<Refund> = {
   });
   return { operation: current, refund: one, start };
 }
+
+/** A refund at `kawah`, which made it or not under the first attempt; and the names of the commands that were run. */
+function asking(made: boolean, status: Refund["status"] = "pending") {
+  const kawah = scriptedAcquirer("kawah");
+  const { operation, refund } = calling({ attempt: 3 }, { status });
+  const ids = { merchant_id: uuidOf(book.merchantId), environment: book.environment };
+  const stored: Record<string, unknown> = {
+    ...ids,
+    refund_id: uuidOf(refund.uuid),
+    payment_id: uuidOf(refund.paymentReference),
+    status,
+    payment_method: "qris",
+  };
+  const rowOf = new Proxy(stored, { get: (columns, name) => columns[name as string] ?? null });
+  const run: string[] = [];
+  const parts = {
+    ...openingParts(kawah),
+    ...callParts(movableClock()),
+    directory: { merchant: async () => merchant },
+    database: { query: async ({ name }: { name: string }) => (name === "select acquirer operation" ? [] : [rowOf]) },
+    lanes: { move: async (_merchantId: string, { name }: { name: string }) => void run.push(name) },
+  } as unknown as AcquiringParts;
+  const request = {
+    operationKey: operationKey({ ...operation, attempt: 1 }),
+    paymentOperationKey: "p",
+    paymentProviderIds: undefined,
+    paymentAmountMinor: 1n,
+    method: "qris" as const,
+    providerIds: undefined,
+    amountMinor: 1n,
+    currency: "IDR",
+    callbackUrl: "https://gateway.test/kawah",
+    isOver: false,
+  };
+  const begin = async (): Promise<void> => {
+    if (made) await kawah.calls?.refund(request, AbortSignal.timeout(1_000), () => undefined);
+  };
+  return { kawah, parts, run, request, begin, operation: { ...operation, attempt: 1 } };
+}
+
+test.each<[Behaviour, string]>([
+  ["ok", "known"],
+  ["refuse", "refused"],
+  ["down", "unreached"],
+])("a call that goes %s is %s", async (behaviour, kind) => {
+  const { kawah, parts, request, operation } = asking(false);
+  kawah.script = [behaviour];
+  expect(await callOrInquire(parts, operation, request)).toMatchObject({ kind });
+});
+
+test.each([
+  ["what was made", true, true, { kind: "known", status: "succeeded" }],
+  ["what was not", false, true, { kind: "absent" }],
+  ["what nobody answers about", true, false, { kind: "unknown" }],
+])("an inquiry finds %s", async (_what, made, answers, found) => {
+  const { kawah, parts, request, begin, operation } = asking(made);
+  await begin();
+  kawah.answersQuestions = answers;
+  expect(await callOrInquire(parts, { ...operation, step: "inquiring" }, request)).toMatchObject(found);
+});
+
+describe("another attempt than the present one, which its acquirer reports", () => {
+  test.each([
+    ["was made: it is concluded", true, ["conclude refund"]],
+    ["was not: that says nothing, since the worker may be about to order it", false, []],
+  ])("%s", async (_what, made, commands) => {
+    for (const status of ["pending", "succeeded", "failed"] as const) {
+      const { kawah, parts, run, begin, operation } = asking(made, status);
+      await begin();
+      await inquireOtherAttempt(parts, operation);
+      expect([run, kawah.asked]).toEqual([commands, [operationKey(operation)]]);
+    }
+  });
+
+  test("is to be reported again when nobody answers", async () => {
+    const { kawah, parts, run, operation } = asking(true);
+    kawah.answersQuestions = false;
+    await expect(inquireOtherAttempt(parts, operation)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(run).toEqual([]);
+  });
+
+  test("is not ordered by the inquiry, though its acquirer orders what is missing", async () => {
+    const { kawah, parts, operation } = asking(false);
+    kawah.ordersMissing = true;
+    await inquireOtherAttempt(parts, operation);
+    expect(kawah.refunds).toEqual([]);
+  });
+});
 
 describe("each result of a call", () => {
   test.each([
@@ -96,11 +187,11 @@ test("the ids that the acquirer gave a refund are kept beside earlier ones, and 
     const { operation, start } = calling({ providerIds: { order: "o-1" } });
     return start.when(concludeRefund(merchant, operation, result)).changes.updated(operations)[0]?.providerIds;
   };
-  expect(after({ ...pending, providerIds: { refund: "r-1" } } as RefundResult)).toEqual({
+  expect(after({ ...pending, providerIds: { refund: "r-1" } })).toEqual({
     order: "o-1",
     refund: "r-1",
   });
-  expect(after({ ...succeeded, providerIds: { refund: "r-1" } } as RefundResult)).toEqual({
+  expect(after({ ...succeeded, providerIds: { refund: "r-1" } })).toEqual({
     order: "o-1",
     refund: "r-1",
   });

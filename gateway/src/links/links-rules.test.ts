@@ -160,10 +160,13 @@ describe("a use", () => {
 
   test("is bounded by link and minute", () => {
     const link = aLink({ reusable: true });
-    let then = given({ rows: rowsOf(link, undefined, LINK_USES_MAX - 1) }).when(using(link, "form-1"));
-    expect(then.answer.payment.status).toBe("pending");
-    then = then.when(using(link, "form-2"));
-    then.refuses("RATE_LIMITED", undefined, true);
+    const first = given({ rows: rowsOf(link, undefined, LINK_USES_MAX - 2) }).when(using(link, "form-1"));
+    const last = first.when(using(link, "form-2"));
+    expect([first, last].map(({ answer }) => answer.payment.status)).toEqual(["pending", "pending"]);
+    const { outcome } = last.when(using(link, "form-3")).refuses("RATE_LIMITED", undefined, true);
+    expect(outcome).toMatchObject({ fault: { extras: { retryAfterSeconds: 60 } } });
+    const counted = using(link).needs.filter(({ table }) => table.name === linkUses.name);
+    expect(counted).toMatchObject([{ key: { realSince: NOW - 60 * SECOND, most: LINK_USES_MAX } }]);
   });
 
   test("of a link that is not there, or of the other environment, is refused", () => {
