@@ -278,6 +278,14 @@ describe("each result of a call, while the payment waits", () => {
       const next = { step: "calling", gatewayCode: "lawu", attempt: 2, refusedBy: ["kawah"], dueAt: NOW + 5_400_000 };
       expect(concluded).toMatchObject({ next });
       expect(changes.updated(operations)).toMatchObject([next]);
+      // The payment tells where it went, and why not to the first.
+      const verdicts = changes
+        .inserted(reviewedOrRouted)[0]
+        ?.routing.candidates.map((one) => [one.gateway_code, one.verdict]);
+      expect(verdicts).toEqual([
+        ["kawah", "refused"],
+        ["lawu", "chosen"],
+      ]);
       expect(changes.updated(openKeys)).toEqual([]);
       expect(changes.events).toEqual([]);
     });
