@@ -1,5 +1,4 @@
 // Pure tests of commands: given rows, when a command runs, then these changes and this answer. No database, no socket, and only a given clock.
-import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { BookOwner } from "../src/commands/command-context.ts";
 import type { EventType } from "../src/events/event.ts";
@@ -70,7 +69,7 @@ interface Changes {
   seen<Key, Value>(table: Table<Key, Value>, key: Key): Value | undefined;
   /** Types of the events that were written, in order. */
   events: EventType[];
-  /** Kinds of the journals that were posted, in order, each with its entries as `account currency: amount`. */
+  /** Kinds of the journals that were posted, in order, each with the sum of its entries as `account currency: amount`. */
   journals: { kind: string; entries: Record<string, Minor> }[];
   /** True when nothing would be written. */
   isNothing: boolean;
@@ -132,7 +131,7 @@ export class Then<Answer> {
       journals: set.inserted(journals).map(({ kind, entries }) => ({
         kind,
         entries: Object.fromEntries(
-          entries.map(({ account, currency, amountMinor }) => [`${account} ${currency}`, amountMinor]),
+          sumsOf(entries.map(({ account, currency, amountMinor }) => [`${account} ${currency}`, amountMinor])),
         ),
       })),
       isNothing: set.writes().length === 0,
@@ -160,12 +159,8 @@ export class Then<Answer> {
   then(look: (changes: Changes, answer: Answer) => void): this {
     const { changes } = this;
     for (const { entries } of changes.journals) {
-      const sums = new Map<string, Minor>();
-      for (const [name, amount] of Object.entries(entries)) {
-        const currency = name.split(" ")[1] ?? "";
-        sums.set(currency, (sums.get(currency) ?? 0n) + amount);
-      }
-      expect([...sums.values()].every((sum) => isDeepStrictEqual(sum, 0n))).toBe(true);
+      const sums = sumsOf(Object.entries(entries).map(([name, amount]) => [name.split(" ")[1] ?? "", amount]));
+      expect([...sums.values()].every((sum) => sum === 0n)).toBe(true);
     }
     look(changes, this.answer);
     return this;
@@ -176,4 +171,11 @@ export class Then<Answer> {
     const { set, inPassing } = this;
     return new Then(run(set, command, realNow, inPassing), set, inPassing);
   }
+}
+
+/** Amounts added up by name. */
+function sumsOf(amounts: readonly (readonly [name: string, amount: Minor])[]): Map<string, Minor> {
+  const sums = new Map<string, Minor>();
+  for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? 0n) + amount);
+  return sums;
 }

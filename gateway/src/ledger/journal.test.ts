@@ -5,7 +5,7 @@ import { NOW, book, given, ownerWith, row } from "../../test/given.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import * as journal from "./journal.ts";
 import { bookBalances, heads, journals } from "./ledger.sql.ts";
-import { balanceOf } from "./ledger.ts";
+import { balanceOf, ledgerNeeds } from "./ledger.ts";
 
 const { accounts, assertBalanced, journalHash } = journal;
 const money = { currency: "IDR", amountMinor: 1_000n };
@@ -96,7 +96,7 @@ const to = (account: string, amountMinor: bigint, currency = "IDR"): journal.Pos
 const post = (postings: readonly journal.Posting[], operationKey = "test:1") =>
   bookCommand(ownerWith(), {
     name: "post",
-    needs: [],
+    needs: ledgerNeeds(book),
     execute: (context) => {
       const posted = context.post({ groupId: "group", kind: "test", operationKey, postings });
       return [posted, balanceOf(context.set, book, accounts.fees, "IDR")] as const;
@@ -130,6 +130,7 @@ test("a journal continues its book: its number, the hash before it, and what eac
   expect(posted.entries.map(({ balanceAfterMinor }) => balanceAfterMinor)).toEqual([-15n, 7n, -17n]);
   expect(posted.hash).toEqual(journalHash(posted));
   expect(changes.inserted(journals)).toEqual([posted]);
+  expect(changes.journals).toEqual([{ kind: "test", entries: { "platform:fees IDR": -7n, "platform:bank IDR": 7n } }]);
   expect(changes.seen(heads, book)).toEqual({ book, seq: 42n, hash: posted.hash });
   expect(Object.fromEntries(changes.seen(bookBalances, book)?.balances ?? [])).toEqual({
     "platform:fees IDR": -17n,
