@@ -162,15 +162,19 @@ create table operator_approvals (
     or (
       decided_id is not null and decided_by is not null and decided_at is not null and run_id is not null
       and (decided_kind, decided_id) <> (asked_kind, asked_id) and lower(decided_by) <> lower(asked_by)
-      and decided_kind <> 'environment' and decided_made_at is not null and decided_made_at < asked_at
+      and decided_kind is not null and decided_kind <> 'environment' and decided_made_at is not null and decided_made_at < asked_at
     )
   ),
   -- Who asked can take it back, and nobody else; whoever refuses is somebody else.
   constraint operator_approvals_withdrawn check (
-    status <> 'withdrawn' or (decided_kind = asked_kind and decided_id = asked_id and decided_at is not null)
+    status <> 'withdrawn'
+    or ((decided_kind, decided_id) is not distinct from (asked_kind, asked_id) and decided_at is not null)
   ),
   constraint operator_approvals_refused check (
-    status <> 'refused' or (decided_at is not null and (decided_kind, decided_id) <> (asked_kind, asked_id))
+    status <> 'refused' or (
+      decided_kind is not null and decided_id is not null and decided_at is not null
+      and (decided_kind, decided_id) <> (asked_kind, asked_id)
+    )
   ),
   constraint operator_approvals_undecided check (
     status not in ('waiting', 'expired') or (decided_id is null and decided_at is null and run_id is null)

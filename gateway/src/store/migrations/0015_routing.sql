@@ -3,14 +3,14 @@
 
 -- True when every split test of a version gives whole percents, from 1 to 99, to another acquirer, under a name of its own.
 create function are_split_tests_sound(rules jsonb) returns boolean language sql immutable set search_path = pg_catalog, pg_temp as $$
-  select coalesce(bool_and(
+  select coalesce(bool_and((
       jsonb_typeof(r -> 'split') = 'object'
       and coalesce(r #>> '{split,id}', '') ~ '^[a-z0-9_]{1,40}$'
       and coalesce(r #>> '{split,gateway_code}', '') ~ '^[a-z_]{1,30}$'
       and r #>> '{split,gateway_code}' <> r ->> 'gateway_code'
       and jsonb_typeof(r #> '{split,percent}') = 'number'
       and r #>> '{split,percent}' ~ '^[1-9][0-9]?$'
-    ), true) and count(*) = count(distinct r #>> '{split,id}')
+    ) is true), true) and count(*) = count(distinct r #>> '{split,id}')
   from jsonb_array_elements(rules) r
   where r ? 'split'
 $$;
