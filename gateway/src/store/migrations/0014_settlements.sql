@@ -56,12 +56,9 @@ create index settlements_payout on settlements (environment, payout_date, settle
 -- What waits for a person, for the operator's queue. The index holds only these.
 create index settlements_returned on settlements (merchant_id, environment, returned_at) where status = 'failed';
 
--- What a settlement may become. One that has ended stays as it is: when it was paid, and by which transfer, is what the bank is asked about.
+-- A settlement that has ended stays as it is: when it was paid, and by which transfer, is what the bank is asked about.
 create function check_settlement_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
-  if old.status <> new.status and (old.status <> 'processing' or new.status not in ('paid', 'failed')) then
-    raise exception 'a settlement cannot go from % to %', old.status, new.status using errcode = 'GB006';
-  end if;
   if old.status <> 'processing' and new is distinct from old then
     raise exception 'a settlement that is % stays as it is', old.status using errcode = 'GB006';
   end if;
