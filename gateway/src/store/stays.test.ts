@@ -8,14 +8,14 @@ type Row = Record<string, unknown>;
 
 let database: TestDatabase;
 
-/** The code of the error with which a statement is refused; undefined: it changes one row. Nothing of it stays. */
+/** The code and text of the error with which a statement is refused; undefined: it changes one row. Nothing of it stays. */
 async function refusal(owner: pg.Client, statement: string): Promise<string | undefined> {
   await owner.query("savepoint before");
   try {
     const { rowCount } = await owner.query(statement);
     return rowCount === 1 ? undefined : "it found no row";
   } catch (error) {
-    return (error as pg.DatabaseError).code;
+    return `${(error as pg.DatabaseError).code} ${(error as Error).message}`;
   } finally {
     await owner.query("rollback to before");
   }
@@ -288,7 +288,9 @@ test.each<[what: string, table: string, row: Row, stays: string | RegExp, togeth
     for (const column of columns) {
       const value = (otherValues[types.get(column) ?? ""] ?? number)(column);
       const sets = [`${column} = ${value}`, ...(together === undefined ? [] : [together])].join(", ");
-      expect(await change(owner, table, sets), column).toMatch(/^GB0\d\d$/);
+      expect(await change(owner, table, sets), column).toMatch(
+        /cannot change|stays as it is|stays what it is|for 72 hours|only ends|never changes|decided once|cannot go/,
+      );
     }
   });
 });
@@ -363,7 +365,7 @@ test.each<[what: string, table: string, row: Row, set: string, refused?: string]
   ],
 ])("%s: %s", async (_what, table, row, set, refused) => {
   await beside(table, row, async (owner) => {
-    expect(await change(owner, table, set)).toBe(refused);
+    expect((await change(owner, table, set))?.slice(0, 5)).toBe(refused);
   });
 });
 
@@ -419,7 +421,7 @@ describe.each(Object.entries(ways))("of %s", (table, { rows, follows }) => {
         // Triggers come before checks: what a trigger lets pass may miss columns that go with the status.
         const code = await change(owner, table, `status = '${to}'`);
         const allowed = follows[from]?.includes(to) ?? false;
-        expect(/^GB00[56]$/.test(code ?? ""), `${from} > ${to}: ${code}`).toBe(!allowed);
+        expect(/^GB00[56] /.test(code ?? ""), `${from} > ${to}: ${code}`).toBe(!allowed);
       }
     });
   });
@@ -468,7 +470,7 @@ test.each<[table: string, attacks: string[]]>([
         delete: `delete from ${table}`,
         truncate: `truncate ${table} cascade`,
       }[attack];
-      expect(await refusal(owner, statement ?? ""), attack).toBe("GB005");
+      expect(await refusal(owner, statement ?? ""), attack).toBe(`GB005 ${table} is append-only`);
     }
     await owner.query("rollback");
   });
