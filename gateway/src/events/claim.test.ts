@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
-import { systemClock } from "../ground/clock.ts";
+import { SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
@@ -112,6 +112,55 @@ test("a host gives as many as it has room for, oldest first, and a book what it 
   expect(await claimed({ books: [book], capacities })).toEqual({ "b.example": 30, "c.example": 20 });
   const few = await claimed({ books: [book], capacities, perBook: 25 });
   expect(Object.values(few).reduce((sum, count) => sum + count, 0)).toBe(25);
+});
+
+test.each(["first", "retry"] as const)(
+  "what is not due, or is leased or set aside, is left alone to the microsecond (%s)",
+  async (which) => {
+    const book = await bookWith({ "a.example": 6 }, which === "first" ? 0 : 1);
+    const realNow = systemClock.now();
+    const offset = 7 * SECOND; // due times are the book's, leases are real
+    const [now, later] = [sqlTime(realNow), sqlTime(realNow + 1)];
+    const [due, soon] = [sqlTime(realNow + offset), sqlTime(realNow + offset + 1)];
+    const ways: [next: string, token: string | null, until: string | null][] = [
+      [due, null, null],
+      [soon, null, null],
+      [due, randomUUID(), now],
+      [due, randomUUID(), later],
+      [due, null, now],
+      [due, null, later],
+    ];
+    const ids = await asOwner(database, async (owner) => {
+      await owner.query("update books set clock_offset_seconds = 7 where merchant_id = $1", [uuidOf(book.merchantId)]);
+      const text = "select event_id as id from deliveries where merchant_id = $1";
+      const { rows } = await owner.query<{ id: string }>(text, [uuidOf(book.merchantId)]);
+      for (const [at, way] of ways.entries())
+        await owner.query(
+          "update deliveries set next_attempt_at = $2, lease_token = $3, leased_until = $4 where event_id = $1",
+          [rows[at]?.id, ...way],
+        );
+      return rows.map(({ id }) => id);
+    });
+    const token = randomUUID();
+    const rows = await asService.query<ClaimedRow>(claim({ books: [book], which, realNow, token }));
+    expect(new Set(rows.map(({ event_id }) => event_id))).toEqual(new Set([ids[0], ids[2], ids[4]]));
+    const leased = await asOwner(database, (owner) =>
+      owner.query("select event_id from deliveries where lease_token = $1 and leased_until > $2", [token, later]),
+    );
+    expect(leased.rowCount).toBe(3);
+  },
+);
+
+test("what another transaction has locked is left to it, and waited for by nobody", async () => {
+  const book = await bookWith({ "a.example": 3 });
+  const rows = await asOwner(database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("select from deliveries where merchant_id = $1 limit 1 for update", [uuidOf(book.merchantId)]);
+    const others = await asService.query<ClaimedRow>(claim({ books: [book] }));
+    await owner.query("rollback");
+    return others;
+  });
+  expect(rows).toHaveLength(2);
 });
 
 test("what a host takes of one merchant is not what it takes of another", async () => {

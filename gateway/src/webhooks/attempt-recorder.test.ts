@@ -6,7 +6,7 @@ import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { failStatements } from "../../test/failing-statements.ts";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
-import { systemClock } from "../ground/clock.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
@@ -72,6 +72,44 @@ where event_id = any($1::uuid[]) and state = 'delivered' and lease_token is null
     return rows[0]?.count ?? 0;
   });
 }
+
+/** What these deliveries are, and how many attempts they have. */
+async function stateOf(records: readonly AttemptRecord[]): Promise<unknown[]> {
+  const ids = records.map(({ eventId }) => uuidOf(eventId));
+  const text = `select d.*, (select count(*) from delivery_attempts a where a.event_id = d.event_id) as made
+from deliveries d
+where event_id = any($1::uuid[])
+order by event_id`;
+  return asOwner(name, async (owner) => (await owner.query(text, [ids])).rows);
+}
+
+test("an attempt whose lease was lost is not recorded, and leaves the delivery as who holds it now needs it", async () => {
+  const [taken, parked, held] = (await attempts(3)) as [AttemptRecord, AttemptRecord, AttemptRecord];
+  await asOwner(name, async (owner) => {
+    const lease = "update deliveries set lease_token = $2 where event_id = $1";
+    await owner.query(lease, [uuidOf(taken.eventId), randomUUID()]);
+    await owner.query(lease, [uuidOf(parked.eventId), null]);
+  });
+  const before = await stateOf([taken, parked]);
+  const rows = await database.query<{ event_id: string }>(recordAttempts([taken, parked, held]));
+  expect(rows.map(({ event_id }) => event_id)).toEqual([uuidOf(held.eventId)]);
+  expect(await stateOf([taken, parked])).toEqual(before);
+  expect(await stateOf([held])).toMatchObject([{ state: "delivered", made: "1" }]);
+});
+
+test("a record counts the attempt, plans the next one, and ends the lease and what somebody asked for", async () => {
+  const [first] = (await attempts(1)) as [AttemptRecord];
+  await asOwner(name, (owner) =>
+    owner.query("update deliveries set resend_of = 'undelivered' where event_id = $1", [uuidOf(first.eventId)]),
+  );
+  const nextAttemptAt = first.nextAttemptAt + 60 * SECOND;
+  await database.query(recordAttempts([{ ...first, attempt: 4, state: "pending", nextAttemptAt }]));
+  const ended = { resend_of: null, lease_token: null, leased_until: null };
+  const next_attempt_at = new Date(Math.floor(nextAttemptAt / 1_000));
+  expect(await stateOf([first])).toMatchObject([
+    { state: "pending", attempts: 4, next_attempt_at, made: "1", ...ended },
+  ]);
+});
 
 test("what ends soon after one another is one statement", async () => {
   const recorder = new AttemptRecorder(database, createLog("silent"));

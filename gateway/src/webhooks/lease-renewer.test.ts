@@ -4,10 +4,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { claimDeliveries } from "../events/claim.sql.ts";
-import { type HeldLease, parkDeliveries } from "../events/outbox.sql.ts";
+import { type HeldLease, parkDeliveries, readdressDeliveries, readdressPending } from "../events/outbox.sql.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
+import type { Book } from "../merchants/books.ts";
 import { LeaseRenewer } from "./lease-renewer.ts";
 import { deliveryTiming } from "./timing.ts";
 
@@ -31,8 +32,9 @@ beforeEach(async () => {
 afterAll(() => database.end());
 
 /** A book with so many deliveries that are due. */
-async function due(count: number): Promise<void> {
-  const merchantId = uuidOf(newId("merchant", start));
+async function due(count: number): Promise<Book> {
+  const id = newId("merchant", start);
+  const merchantId = uuidOf(id);
   const ids = Array.from({ length: count }, () => uuidOf(newId("event", start)));
   await asOwner(name, async (owner) => {
     await owner.query(
@@ -51,6 +53,7 @@ select $1::uuid, 'sandbox', event_id, 'https://shop.example/hook', now() - inter
       [merchantId, ids],
     );
   });
+  return { merchantId: id, environment: "sandbox" };
 }
 
 /** What a process claims at this moment of the clock. */
@@ -114,6 +117,44 @@ test("a lease that was lost is not taken back: another process has it, or it was
   expect(await leases()).toEqual(before);
 });
 
+test("who lost a lease neither parks the delivery nor moves it, and a change of the address leaves it to its holder", async () => {
+  const book = await due(3);
+  await asOwner(name, async (owner) => {
+    await owner.query(
+      "update deliveries set own_url = true where event_id = (select min(event_id::text)::uuid from deliveries)",
+    );
+    await owner.query(
+      `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
+values ($1, 'sandbox', 'https://new.example/hook', sha256('x'), now())`,
+      [uuidOf(book.merchantId)],
+    );
+  });
+  const held = await claim();
+  clock.at = start + 13 * SECOND;
+  const others = await claim();
+  const before = await leases();
+  for (const statement of [parkDeliveries(held, undefined), readdressDeliveries(held), readdressPending(book)])
+    await database.query(statement);
+  expect(await leases()).toEqual(before);
+  // Its holder moves what follows the registered address, and no payment's own.
+  await database.query(readdressDeliveries(others));
+  const after = await leases();
+  expect(after.filter((lease) => lease.endsWith("new.example"))).toHaveLength(2);
+  expect(after.filter((lease) => before.includes(lease))).toHaveLength(1);
+  await database.query(parkDeliveries(others, undefined));
+  const parked = await leases();
+  await asOwner(name, (owner) => owner.query("update webhook_endpoints set url = 'https://newest.example/hook'"));
+  await database.query(readdressPending(book));
+  expect((await leases()).filter((lease) => lease.endsWith("newest.example"))).toHaveLength(2);
+  expect((await leases()).filter((lease) => parked.includes(lease))).toHaveLength(1);
+  // Without an address it stays where it is.
+  await asOwner(name, (owner) => owner.query("update webhook_endpoints set url = null"));
+  const again = await claim();
+  const addressed = await leases();
+  await database.query(readdressDeliveries(again));
+  expect(await leases()).toEqual(addressed);
+});
+
 test("a delivery that another statement has locked is left out, and waits for nobody", async () => {
   await due(2);
   const held = await claim();
@@ -132,11 +173,11 @@ test("a delivery that another statement has locked is left out, and waits for no
   expect(after.filter((lease) => before.includes(lease))).toHaveLength(1);
 });
 
-/** Who has each delivery, and until when. */
+/** Who has each delivery, until when, and where it goes. */
 async function leases(): Promise<string[]> {
   const rows = await database.query<{ lease: string }>({
     name: "leases",
-    text: "select concat_ws(' ', event_id, lease_token, leased_until) as lease from deliveries order by 1",
+    text: "select concat_ws(' ', event_id, lease_token, leased_until, host) as lease from deliveries order by 1",
   });
   return rows.map(({ lease }) => lease);
 }
