@@ -395,13 +395,18 @@ test("a second request of a key waits a moment for the first, and is told when i
 
 test("a commit without an answer: what it did itself is its answer; what was there before it is answered as always", async () => {
   const key = newKey();
+  await client.post("/v1/sandbox/clock/advance", { seconds: 100 }); // keys go by the book's clock, arrivals by the real one
   const before = systemClock.now();
   const first = await create(paymentBody(), key);
   const after = systemClock.now();
   const { rows } = await asOwner(service.database, (owner) =>
-    owner.query("select endpoint, body_digest from idempotency_keys where idempotency_key = $1", [key]),
+    owner.query(
+      `select endpoint, body_digest, (extract(epoch from first_seen_at - make_interval(secs => clock_offset_seconds)) * 1000000)::bigint as began
+from idempotency_keys join books using (merchant_id, environment) where idempotency_key = $1`,
+      [key],
+    ),
   );
-  const [record] = rows as [{ endpoint: string; body_digest: Buffer }];
+  const [record] = rows as [{ endpoint: string; body_digest: Buffer; began: string }];
   const recall = (changes: Partial<Intent>): Promise<unknown> => {
     const intent: Intent = {
       book: { merchantId, environment: "sandbox" },
@@ -417,6 +422,10 @@ test("a commit without an answer: what it did itself is its answer; what was the
     return idempotently(intent, never, service.app.database).recall?.() ?? Promise.reject(new Error("no recall"));
   };
   expect(await recall({})).toEqual({ status: 201, body: first.text });
+  expect(await recall({ receivedAt: Number(record.began) }), "begun as it came").toEqual({
+    status: 201,
+    body: first.text,
+  });
   expect(await recall({ receivedAt: after })).toEqual({ status: 200, body: first.text, replayed: true });
   await expect(recall({ receivedAt: after, bodyDigest: Buffer.alloc(32) })).rejects.toMatchObject({
     code: "IDEMPOTENCY_CONFLICT",
@@ -426,6 +435,15 @@ test("a commit without an answer: what it did itself is its answer; what was the
   });
   expect(await recall({ endpoint: "POST /v1/refunds" }), "another endpoint's record is not its own").toBe(undefined);
   expect(await recall({ key: newKey() })).toBe(undefined);
+  const open = newKey();
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `insert into idempotency_keys (merchant_id, environment, idempotency_key, first_seen_at, body_digest, endpoint)
+select merchant_id, environment, $2, first_seen_at, body_digest, endpoint from idempotency_keys where idempotency_key = $1`,
+      [key, open],
+    ),
+  );
+  expect(await recall({ key: open }), "what it began has no answer yet").toBe(undefined);
   const expired = after + 72 * 3600 * SECOND;
   expect(await recall({ receivedAt: expired }), "a record that has expired is not its own").toBe(undefined);
 });
