@@ -533,7 +533,7 @@ const checks: Record<string, Record<string, Cases>> = {
     },
     refunded_whole: {
       takes: [{ status: "refunded", amount_minor: 100, refunded_minor: 100 }, { status: "succeeded", amount_minor: 100, refunded_minor: 0 }],
-      refuses: [{ status: "refunded", amount_minor: 100, refunded_minor: 99 }],
+      refuses: [99, 101].map((refunded) => ({ status: "refunded", amount_minor: 100, refunded_minor: refunded })),
     },
     refunded_with_status: {
       takes: [
@@ -541,11 +541,9 @@ const checks: Record<string, Record<string, Cases>> = {
         { status: "partially_refunded", refunded_minor: 1 },
         { status: "refunded", refunded_minor: 1 },
       ],
-      refuses: ["pending", "processing", "succeeded", "failed", "expired", "canceled"].map((status) => ({ status, refunded_minor: 1 })),
-    },
-    refunded_within_amount: {
-      takes: [{ amount_minor: 100, refunded_minor: 0 }, { amount_minor: 100, refunded_minor: 100 }],
-      refuses: [{ amount_minor: 100, refunded_minor: -1 }, { amount_minor: 100, refunded_minor: 101 }],
+      refuses: ["pending", "processing", "succeeded", "failed", "expired", "canceled"].flatMap((status) =>
+        [-1, 1].map((refunded) => ({ status, refunded_minor: refunded })),
+      ),
     },
     refunds_within_amount: {
       takes: [{ amount_minor: 100, refunded_minor: 50, refund_pending_minor: 30, lost_minor: 20 }],
