@@ -344,13 +344,13 @@ test("the list filters by status, currency and dates, pages, and shows nobody el
   expect((await (await service.client(merchantId, "production")).get("/v1/settlements")).json.data).toEqual([]);
 });
 
-test("the database refuses a batch that is not the sum of its items, or more than JSON carries, and an item in two batches", async () => {
+test("the database refuses a batch without items, or of more than JSON carries, and an item in two batches", async () => {
   const { client, merchantId } = await service.merchant();
   await paid(client);
   const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
     const copy = `insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), now(), null, null from settlements where merchant_id = $1`;
-    await expect(role.query(copy, [uuidOf(merchantId)])).rejects.toThrow(/not the sum/);
+    await expect(role.query(copy, [uuidOf(merchantId)])).rejects.toThrow(/has no items/);
     await expect(
       role.query(
         "insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor + 1, payment_count, now(), now(), now(), null, null from settlements where merchant_id = $1",

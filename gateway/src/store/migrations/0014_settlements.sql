@@ -105,24 +105,48 @@ create trigger settlement_items_released_once after update on settlement_items
 referencing new table as changed
 for each statement execute function check_items_released();
 
--- At commit a batch is the sum of its items.
+-- A batch is the sum of its items, whenever items come: an item that is put into a batch later would count as settled, and never be paid out.
 create function check_settlement_sums() returns trigger language plpgsql set search_path = public, pg_temp as $$
+declare
+  wrong uuid := (
+    select a.settlement_id
+    from (select distinct merchant_id, environment, settlement_id from added) a
+    join settlements s using (merchant_id, environment, settlement_id)
+    -- One batch at a time, by its key: as a join it could read all items that there are.
+    cross join lateral (
+      select coalesce(sum(amount_minor) filter (where kind in ('payment', 'receipt')), 0) as gross, sum(fee_minor) as fee,
+        coalesce(sum(amount_minor) filter (where kind in ('refund', 'dispute')), 0) as refund, count(*) filter (where kind = 'payment') as payments
+      from settlement_items i
+      where i.merchant_id = a.merchant_id and i.environment = a.environment and i.settlement_id = a.settlement_id
+    ) items
+    where (gross, fee, refund, payments) <> (s.gross_minor, s.fee_minor, s.refund_minor, s.payment_count)
+    limit 1
+  );
 begin
-  if exists (
-    select from settlement_items i
-    where i.merchant_id = new.merchant_id and i.environment = new.environment and i.settlement_id = new.settlement_id
-    having coalesce(sum(amount_minor) filter (where kind in ('payment', 'receipt')), 0) <> new.gross_minor
-      or coalesce(sum(fee_minor), 0) <> new.fee_minor
-      or coalesce(sum(amount_minor) filter (where kind in ('refund', 'dispute')), 0) <> new.refund_minor
-      or count(*) filter (where kind = 'payment') <> new.payment_count
-  ) then
-    raise exception 'settlement % is not the sum of its items', new.settlement_id using errcode = 'GB010';
+  if wrong is not null then
+    raise exception 'settlement % is not the sum of its items', wrong using errcode = 'GB010';
   end if;
   return null;
 end
 $$;
-create constraint trigger settlements_sum after insert on settlements deferrable initially deferred
-for each row execute function check_settlement_sums();
+create trigger settlement_items_sum after insert on settlement_items
+referencing new table as added
+for each statement execute function check_settlement_sums();
+
+-- At commit a batch has items.
+create function check_settlement_items() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if not exists (
+    select from settlement_items i
+    where i.merchant_id = new.merchant_id and i.environment = new.environment and i.settlement_id = new.settlement_id
+  ) then
+    raise exception 'settlement % has no items', new.settlement_id using errcode = 'GB010';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger settlements_with_items after insert on settlements deferrable initially deferred
+for each row execute function check_settlement_items();
 
 -- A batch stands as the ledger says: at commit there is the journal that formed it, and the one by which it was paid or returned.
 create function check_settlement_posted() returns trigger language plpgsql set search_path = public, pg_temp as $$
