@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
-import type { LetIn, NewPerson } from "../people/newcomers.ts";
+import type { Admitted, NewPerson } from "../people/invitees.ts";
 import type { People } from "../people/people.ts";
 import type { Needs } from "../people/proofs.ts";
 import type { Origin } from "../people/sessions.ts";
@@ -41,7 +41,7 @@ export async function begun(views: SessionViews, call: GuestCall, proved: { toke
 export function acceptEndpoint(
   { people, views, root }: SessionEndpointParts,
   words: { operationId: string; summary: string; success: string },
-  accept: (token: string, given: NewPerson, origin: Origin) => Promise<LetIn | Needs>,
+  accept: (token: string, given: NewPerson, origin: Origin) => Promise<Admitted | Needs>,
 ): AccessEndpoint {
   return guestEndpoint({
     method: "POST",

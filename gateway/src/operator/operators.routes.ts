@@ -9,7 +9,7 @@ import { reply } from "../ground/reply.ts";
 import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import { mayAct } from "../people/operator-roles.ts";
-import { noInvitation } from "../people/newcomers.ts";
+import { noInvitation } from "../people/invitees.ts";
 import type { Operators } from "../people/operators.ts";
 import type { OperatorInvitation, OperatorPerson } from "../people/operators.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";

@@ -4,7 +4,7 @@ import { exampleToken, operatorRoleField } from "../access/session.schema.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { emailAddress, exampleOf, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
 
-const letIn = z
+const createdBy = z
   .string()
   .meta({ description: "Who let them in: a token's name, an operator's address, or `command-line`." });
 
@@ -16,7 +16,7 @@ export const operatorSchema = withExample(
     role: operatorRoleField,
     has_second_factor: z.boolean(),
     since: timestamp,
-    created_by: letIn,
+    created_by: createdBy,
   }),
   { id: "OperatorPerson" },
   {
@@ -43,7 +43,7 @@ const operatorInvitationSchema = withExample(
     role: operatorRoleField,
     email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
     expires_at: timestamp,
-    created_by: letIn,
+    created_by: createdBy,
   }),
   { id: "OperatorInvitation" },
   {

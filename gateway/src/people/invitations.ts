@@ -16,7 +16,7 @@ import {
   selectInvitations,
   takeInvitationTurn,
 } from "./invitations.sql.ts";
-import { type LetIn, type NewPerson, letIn, newcomer, noInvitation } from "./newcomers.ts";
+import { type Admitted, type NewPerson, admit, checkInvitee, noInvitation } from "./invitees.ts";
 import { insertMembership } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
@@ -24,7 +24,7 @@ import type { Origin } from "./sessions.ts";
 
 const INVITATION_LASTS: Micros = 7 * 24 * 3600 * SECOND;
 
-export interface Joined extends LetIn {
+export interface Joined extends Admitted {
   merchantId: string;
 }
 
@@ -103,15 +103,15 @@ export class Invitations {
     // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.find(token);
     if (!invitation) throw noInvitation();
-    const comer = await newcomer(this.parts, this.proofs, invitation, given, origin);
-    if ("needs" in comer) return comer;
+    const invitee = await checkInvitee(this.parts, this.proofs, invitation, given, origin);
+    if ("needs" in invitee) return invitee;
     const now = this.parts.clock.now();
     const email = given.email.toLowerCase();
     const joined = await this.parts.database.transaction(async (query) => {
       const [found] = await query(selectInvitation(sha256(token), now, "for no key update of i"));
       if (!found) throw noInvitation();
       const { merchantId, invitationId, role } = invitationOfRow(found);
-      const { personId, stands } = await letIn(query, comer, now);
+      const { personId, stands } = await admit(query, invitee, now);
       if ((await query(insertMembership(merchantId, personId, role, now))).length === 0)
         throw validationFault("email", email, "You belong to this merchant already. An owner can change your role.");
       await query(endInvitation({ merchantId, invitationId }, personId, now));

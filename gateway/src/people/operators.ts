@@ -6,7 +6,7 @@ import { validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { lockedPerson } from "./locked-person.ts";
-import { type LetIn, type NewPerson, letIn, newcomer, noInvitation } from "./newcomers.ts";
+import { type Admitted, type NewPerson, admit, checkInvitee, noInvitation } from "./invitees.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 import {
   OPERATORS_MAX,
@@ -126,18 +126,18 @@ export class Operators {
    * Accepts an invitation. The caller becomes a new person, or proves to be a known one as at a sign-in. Gives the person, or the factor that is
    * still needed. Throws OBJECT_NOT_FOUND (no such open invitation), VALIDATION_ERROR, UNAUTHORIZED, RATE_LIMITED.
    */
-  async accept(token: string, given: NewPerson, origin: Origin): Promise<LetIn | Needs> {
+  async accept(token: string, given: NewPerson, origin: Origin): Promise<Admitted | Needs> {
     // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.invitationOf(token);
     if (!invitation) throw noInvitation();
-    const comer = await newcomer(this.parts, this.proofs, invitation, given, origin);
-    if ("needs" in comer) return comer;
+    const invitee = await checkInvitee(this.parts, this.proofs, invitation, given, origin);
+    if ("needs" in invitee) return invitee;
     const now = this.parts.clock.now();
     const joined = await this.parts.database.transaction(async (query) => {
       const [found] = await query(selectOperatorInvitation(sha256(token), now, "for no key update of i"));
       if (!found) throw noInvitation();
       const { invitationId, role, by } = operatorInvitationOfRow(found);
-      const someone = await letIn(query, comer, now);
+      const someone = await admit(query, invitee, now);
       if ((await query(insertOperator({ personId: someone.personId, role, by, now }))).length === 0)
         throw validationFault("email", given.email, "You are an operator already. An admin can change your role.");
       await query(endOperatorInvitation(invitationId, someone.personId, now));

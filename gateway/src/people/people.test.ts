@@ -9,7 +9,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { deleteExpired } from "../store/retention.ts";
 import type { Joined } from "./invitations.ts";
-import type { NewPerson } from "./newcomers.ts";
+import type { NewPerson } from "./invitees.ts";
 import { peopleExpiredAt } from "./people-retention.sql.ts";
 import { People } from "./people.ts";
 import type { MemberRole } from "./roles.ts";

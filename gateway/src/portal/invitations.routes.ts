@@ -4,7 +4,7 @@ import { invitationTokenSchema } from "../access/invitations.schema.ts";
 import { type SessionEndpointParts, acceptEndpoint } from "../access/session.routes.ts";
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { noInvitation } from "../people/newcomers.ts";
+import { noInvitation } from "../people/invitees.ts";
 import type { PortalEndpoint } from "./endpoint.ts";
 import { invitationView } from "./team.routes.ts";
 import { seenInvitationSchema } from "./team.schema.ts";

@@ -22,26 +22,26 @@ export interface NewPerson {
 }
 
 /** A person who may be let in: known and proved, or new with the hash of an accepted password. */
-type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
+type Invitee = { known: Person } | { email: string; name: string; passwordHash: string };
 
-export interface LetIn {
+export interface Admitted {
   personId: string;
   /** Whether the password by which the person was let in is theirs still; for `Sessions.begin`. */
   stands: (now: Person) => boolean;
 }
 
 /**
- * Checks a person who accepts an invitation, which the caller has found open. Gives the newcomer, or the factor that is still needed. Throws
+ * Checks a person who accepts an invitation, which the caller has found open. Gives the invitee, or the factor that is still needed. Throws
  * VALIDATION_ERROR (the invitation is for another e-mail address, or nobody may have this password), UNAUTHORIZED (the e-mail address belongs to a
  * person, and the password or code is not theirs), RATE_LIMITED.
  */
-export async function newcomer(
+export async function checkInvitee(
   parts: PeopleParts,
   proofs: Proofs,
   invitation: { email: string | undefined },
   given: NewPerson,
   origin: Origin,
-): Promise<Newcomer | Needs> {
+): Promise<Invitee | Needs> {
   const email = given.email.toLowerCase();
   if (invitation.email !== undefined && invitation.email !== email)
     throw validationFault("email", given.email, "This invitation is for another e-mail address.");
@@ -62,19 +62,19 @@ export async function newcomer(
 }
 
 /**
- * The newcomer, after creating a new person or locking a known one. Throws UNAUTHORIZED when another request created a person of this e-mail address
- * meanwhile, or when the password that was checked is not the person's any more: hashing takes a while, in which the account may be reset.
+ * Admits the invitee, after creating a new person or locking a known one. Throws UNAUTHORIZED when another request created a person of this e-mail
+ * address meanwhile, or when the password that was checked is not the person's any more: hashing takes a while, in which the account may be reset.
  */
-export async function letIn(query: Query, comer: Newcomer, now: Micros): Promise<LetIn> {
-  const { passwordHash } = "known" in comer ? comer.known : comer;
+export async function admit(query: Query, invitee: Invitee, now: Micros): Promise<Admitted> {
+  const { passwordHash } = "known" in invitee ? invitee.known : invitee;
   const stands = (person: Person): boolean => person.passwordHash === passwordHash;
-  if ("known" in comer) {
-    const person = await lockedPerson(query, comer.known.personId);
+  if ("known" in invitee) {
+    const person = await lockedPerson(query, invitee.known.personId);
     if (!person || !stands(person)) throw new Fault("UNAUTHORIZED", { message: KNOWN });
     return { personId: person.personId, stands };
   }
   const personId = newId("person", now);
-  const made = await query(insertPerson({ ...comer, personId, now }));
+  const made = await query(insertPerson({ ...invitee, personId, now }));
   if (made.length === 0) throw new Fault("UNAUTHORIZED", { message: KNOWN });
   return { personId, stands };
 }
