@@ -202,7 +202,7 @@ const owners: Record<string, RegExp> = {
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^(idempotency_keys|client_audit)$/,
   routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
-  webhooks: /^misbehaviours$/,
+  webhooks: /^injected_faults$/,
   diagnostics: /^refused_requests$/,
   operator:
     /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies|book_verifications)$/,

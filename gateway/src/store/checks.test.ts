@@ -12,7 +12,7 @@ interface Cases {
 
 /** Figures, logs and the status page: no money and no right rests on them. */
 const others =
-  /^(?:health_probe|settings_epoch|incidents|incident_updates|misbehaviours|refused_requests|roll_ups|payment_(?:quarters|totals)|(?:request_log|status|telemetry)_?\w*)$/;
+  /^(?:health_probe|settings_epoch|incidents|incident_updates|injected_faults|refused_requests|roll_ups|payment_(?:quarters|totals)|(?:request_log|status|telemetry)_?\w*)$/;
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const between = (least: number, most: number): Cases => ({ takes: [least, most], refuses: [least - 1, most + 1] });

@@ -65,7 +65,7 @@ export const lockOrder = [
   "events",
   "deliveries",
   "resendable events",
-  "misbehaviours",
+  "injected faults",
   "due books",
 
   // Appended only.

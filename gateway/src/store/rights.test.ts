@@ -28,8 +28,8 @@ test("it deletes what is forgotten after its time, what is figures alone, and wh
     "evidence_files", // a trigger keeps those that are kept
     "evidence_pieces",
     "idempotency_keys",
+    "injected_faults",
     "memberships",
-    "misbehaviours",
     "operator_refusals", // a trigger keeps young ones
     "operators",
     "passkey_challenges",
@@ -73,9 +73,9 @@ test("it changes whole rows only where no column has to stay", async () => {
     "deliveries",
     "health_probe",
     "idempotency_keys", // a trigger keeps what is answered
+    "injected_faults",
     "merchant_profiles",
     "merchants",
-    "misbehaviours",
     "operator_token_uses",
     "passkey_challenges",
     "payment_quarters",

@@ -28,7 +28,7 @@ interface Switch {
 
 /** Each setting replaces the whole row, so it needs no read. */
 export const faultSwitches: Table<Book, Switch> = {
-  name: "misbehaviours",
+  name: "injected faults",
   keyText: bookKey,
   keyOf: ({ book }) => book,
   insert: putSwitches,
@@ -43,11 +43,11 @@ function putSwitches(switches: readonly Switch[]): Statement {
   from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::integer[])
     as v(merchant_id, environment, mode, remaining)
 ), off as (
-  delete from misbehaviours m
+  delete from injected_faults f
   using v
-  where m.merchant_id = v.merchant_id and m.environment = v.environment and v.mode = 'none'
+  where f.merchant_id = v.merchant_id and f.environment = v.environment and v.mode = 'none'
 )
-insert into misbehaviours (merchant_id, environment, mode, remaining)
+insert into injected_faults (merchant_id, environment, mode, remaining)
 select merchant_id, environment, mode, remaining
 from v
 where mode <> 'none'
@@ -71,7 +71,7 @@ export function selectFault(book: Book): Statement {
   return {
     name: "select fault",
     text: `select mode, remaining
-from misbehaviours
+from injected_faults
 where merchant_id = $1::uuid and environment = $2::environment`,
     values: [...bookValues(book)],
   };
@@ -80,7 +80,7 @@ where merchant_id = $1::uuid and environment = $2::environment`,
 /** Selects all books with a fault switched on. They are few, because a row is deleted when its fault is used up or switched off. */
 export const selectActiveFaults: Statement = {
   name: "select active faults",
-  text: "select merchant_id, environment, mode from misbehaviours",
+  text: "select merchant_id, environment, mode from injected_faults",
 };
 
 /** Takes one attempt off a book's count and gives the fault of that attempt. The row lock makes this safe between processes. */
@@ -89,18 +89,18 @@ export function takeFault(book: Book): Statement {
     name: "take fault",
     text: `with found as (
   select merchant_id, environment, mode, remaining
-  from misbehaviours
+  from injected_faults
   where merchant_id = $1::uuid and environment = $2::environment
   for update
 ), used_up as (
-  delete from misbehaviours m
+  delete from injected_faults f
   using found
-  where m.merchant_id = found.merchant_id and m.environment = found.environment and found.remaining = 1
+  where f.merchant_id = found.merchant_id and f.environment = found.environment and found.remaining = 1
 ), counted as (
-  update misbehaviours m
+  update injected_faults f
   set remaining = found.remaining - 1
   from found
-  where m.merchant_id = found.merchant_id and m.environment = found.environment and found.remaining > 1
+  where f.merchant_id = found.merchant_id and f.environment = found.environment and found.remaining > 1
 )
 select mode
 from found`,

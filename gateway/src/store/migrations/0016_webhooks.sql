@@ -1,7 +1,7 @@
 -- Fault injection for merchants' developers. Endpoints stand with merchants, deliveries with events.
 
 -- How the deliveries of a sandbox misbehave on purpose.
-create table misbehaviours (
+create table injected_faults (
   merchant_id uuid not null,
   environment environment not null check (environment = 'sandbox'),
   mode text not null check (mode ~ '^[a-z_]{1,40}$'),
@@ -10,4 +10,4 @@ create table misbehaviours (
   foreign key (merchant_id, environment) references books
 );
 
-grant select, insert, update, delete on misbehaviours to gerbang_app;
+grant select, insert, update, delete on injected_faults to gerbang_app;
