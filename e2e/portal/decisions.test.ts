@@ -118,7 +118,7 @@ test("what an acquirer questions is judged here, and its word decides", async ()
     await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 72_500_000 }))
   ).json;
   const operationKey = bank.opened.at(-1)?.operationKey ?? "";
-  bank.states.set(operationKey, { status: "processing", isQuestioned: true });
+  bank.states.set(operationKey, { status: "processing", isUnderReview: true });
   await report(service.origin, "merbabu", { kind: "look", operationKey });
   const { page, open, look } = await portal.operator("support");
   await expect

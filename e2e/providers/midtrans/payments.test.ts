@@ -370,7 +370,7 @@ describe("what their fraud detection questions", () => {
     const { providerIds } = await rig.open(request);
     await rig.control.challenge(request.operationKey);
     const kept = { ...request, providerIds };
-    expect(await rig.ask(kept)).toMatchObject({ state: { status: "processing", isQuestioned: true } });
+    expect(await rig.ask(kept)).toMatchObject({ state: { status: "processing", isUnderReview: true } });
     return kept;
   }
 

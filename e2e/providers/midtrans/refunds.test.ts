@@ -175,22 +175,22 @@ describe("a refund", () => {
     const of = await paid({ method: "card" });
     const part = of({ amountMinor: 5_000_000n });
     const { paymentOperationKey: key } = part;
-    const astray = async () => {
+    const unrequested = async () => {
       const known = await rig.ask(
         rig.ordered({ operationKey: key, method: "card", providerIds: part.paymentProviderIds }),
       );
-      return known.known ? known.astray : undefined;
+      return known.known ? known.unrequested : undefined;
     };
     await rig.control.settle(key);
     await refund(part);
-    expect(await astray()).toEqual([]);
+    expect(await unrequested()).toEqual([]);
     await rig.control.refundElsewhere(key, 5_000_000);
-    const [first, ...more] = (await astray()) ?? [];
+    const [first, ...more] = (await unrequested()) ?? [];
     expect([first, more]).toEqual([{ refundId: expect.stringMatching(/^[\x21-\x7e]{1,64}$/) }, []]);
     await rig.control.refundElsewhere(key, 5_000_000);
-    expect(await astray()).toEqual([first, { refundId: expect.any(String) }]);
+    expect(await unrequested()).toEqual([first, { refundId: expect.any(String) }]);
     await rig.control.chargeback(key, "partial_chargeback");
-    expect(await astray()).toEqual(["dispute", first, { refundId: expect.any(String) }]);
+    expect(await unrequested()).toEqual(["dispute", first, { refundId: expect.any(String) }]);
   });
 
   test("of a transfer is refused: their API gives none back", async () => {

@@ -98,23 +98,24 @@ export interface Receipt {
   feeMinor?: Minor | undefined;
 }
 
-/** State of a payment at its acquirer. `isQuestioned`: the acquirer's fraud detection wants a person to approve or refuse the payment. */
+/** State of a payment at its acquirer. `isUnderReview`: the acquirer's fraud detection wants a person to approve or refuse the payment. */
 export type ReportedState =
   | { status: "waiting" | "failed" }
-  | { status: "processing"; isQuestioned?: boolean }
+  | { status: "processing"; isUnderReview?: boolean }
   | { status: "paid"; receipt: Receipt };
 
-/** A person's decision about a questioned payment. */
+/** A person's decision about a payment under its acquirer's review. */
 export type Judgement = "approve" | "refuse";
 
 /**
  * Money of a payment that the acquirer moved without an order of Gerbang. `refundId`: paid back by this refund of its own.
  * `unlisted_refund`: paid back, and it does not say by which refund. `dispute`: charged back in part, and it does not say how much.
  */
-export type Astray = "unlisted_refund" | "dispute" | { refundId: string };
+export type Unrequested = "unlisted_refund" | "dispute" | { refundId: string };
 
+export type Found = { state: ReportedState; unrequested?: readonly Unrequested[] } & Opened;
 /** Result of an inquiry about a payment. `known: false` is final: the acquirer has no such payment and never will have it. */
-export type Known = { known: false } | ({ known: true; state: ReportedState; astray?: readonly Astray[] } & Opened);
+export type Known = { known: false } | ({ known: true } & Found);
 
 export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
@@ -294,8 +295,8 @@ export interface AcquirerCalls {
    */
   cancel?(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /**
-   * Passes on a person's decision about a payment that an inquiry just found questioned. A second call changes nothing. Throws `AcquirerRefused`
-   * when no decision is taken any more, and an Error when the outcome is unknown. Absent when no payments are questioned.
+   * Passes on a person's decision about a payment that an inquiry just found under review. A second call changes nothing. Throws `AcquirerRefused`
+   * when no decision is taken any more, and an Error when the outcome is unknown. Absent when no payments are reviewed.
    */
   judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */

@@ -13,7 +13,7 @@ import { billOf, operationOfAccount } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport } from "./dispute-reports.ts";
 import { linkOfRow, selectLink } from "./dispute-reports.sql.ts";
-import { refundElsewhere } from "./astray.ts";
+import { refundElsewhere } from "./unrequested-movements.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";

@@ -1,10 +1,10 @@
 // Opening a payment at an acquirer, as pure commands: what a result changes, and how a repeated request continues after GATEWAY_ERROR.
-import type { Astray, Opened, ReportedState } from "../acquirers/acquirer.ts";
+import type { Found, ReportedState } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
-import { astrayNeeds, recordAstray } from "./astray.ts";
+import { recordUnrequested, unrequestedNeeds } from "./unrequested-movements.ts";
 import { type Operation, withProviderIds } from "./operation.ts";
-import { questioned } from "./questioned.ts";
+import { withReview } from "./acquirer-review.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -31,7 +31,7 @@ import { accept, applyState, hasOtherMoney, newsOf, objectionTo, reroute, notifi
 export type OpenResult = { exchanged?: readonly CallMessages[]; otherMoney?: boolean | undefined } &
   /** `isOver`: it was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. `isOurs`: our call made it so. */
   (
-    | ({ kind: "known"; state: ReportedState; isOver?: boolean; isOurs?: boolean; astray?: readonly Astray[] } & Opened)
+    | ({ kind: "known"; isOver?: boolean; isOurs?: boolean } & Found)
     | { kind: "refused" }
     | { kind: "absent" }
     | { kind: "unknown" }
@@ -64,7 +64,7 @@ export function openingNeeds(operation: Operation): Need[] {
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
     ...exceptionNeeds(operation, ["other_money", "receipt", "forgotten"]),
-    ...astrayNeeds(operation),
+    ...unrequestedNeeds(operation),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
 }
@@ -167,20 +167,20 @@ function applyAnswer(
     providerIds,
     isOutdated,
     isOurs,
-    astray = [],
+    unrequested = [],
   }: Extract<OpenResult, { kind: "known" }> & { isOutdated: boolean },
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, state);
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
-  const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
+  const asked = withReview(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
   const isOpenToReversal = after.status === "succeeded" || after.status === "partially_refunded";
-  const isHeld = () => (isOpenToReversal && astray.length === 0) || hasOtherMoney(context, after, gatewayCode);
+  const isHeld = () => (isOpenToReversal && unrequested.length === 0) || hasOtherMoney(context, after, gatewayCode);
   const reversal = state.status === "failed" && isOurs !== true && !isOutdated && isHeld() ? ["dispute" as const] : [];
-  const moved = recordAstray(context, operation, after, { astray: [...astray, ...reversal], state });
+  const moved = recordUnrequested(context, operation, after, { unrequested: [...unrequested, ...reversal], state });
   const isNews = objection && recordException(context, operation, operation.attempt, "receipt", newsOf(state));
   return { ...done, exceptions: isNews ? [...moved, "receipt"] : moved };
 }

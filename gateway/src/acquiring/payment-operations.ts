@@ -97,7 +97,7 @@ type Found = Extract<OpenResult, { kind: "known" }>;
 
 /**
  * Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. A payment that is over here, and
- * that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a questioned payment is sent to the acquirer.
+ * that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a payment under review is sent to the acquirer.
  */
 export async function callOrInquire(
   parts: OpeningParts & CallParts & Pick<AcquiringParts, "database">,
@@ -152,7 +152,7 @@ export async function callOrInquire(
       ? { ...found, exchanged: result.exchanged ?? [] }
       : result;
   }
-  const isAsked = state.status === "processing" && state.isQuestioned === true;
+  const isAsked = state.status === "processing" && state.isUnderReview === true;
   if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
     const judged = await callAcquirer(
       parts,

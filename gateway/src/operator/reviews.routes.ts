@@ -1,6 +1,6 @@
 // Endpoints of reviews: the queue of payments under review, what fraud detection saw of a payment, and the decision.
 import { z } from "zod";
-import { judgeQuestioned } from "../acquiring/questioned.ts";
+import { judgeAcquirerReview } from "../acquiring/acquirer-review.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -278,7 +278,7 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
         word === "approve" ? approvePayment(parts.payments, owner, reference) : refusePayment(owner, reference);
       // Our fraud detection questions pending payments only, an acquirer later ones only. An approval is of its question in these very words alone.
       const isOurs = call.approved ? call.approved.summary !== taking(found) : found.status === "pending";
-      const judging = isOurs ? reviewed : judgeQuestioned(owner, reference, word);
+      const judging = isOurs ? reviewed : judgeAcquirerReview(owner, reference, word);
       let judged: Payment | undefined;
       // The answer stored under the key contains no data of the payer.
       const kept = answering(judging, (payment) => view((judged = payment), undefined));

@@ -92,11 +92,11 @@ describe("a payment that its acquirer questions", () => {
     await service.operate("POST", `/routing/rules/${String(version)}/activate`);
   });
 
-  async function questioned(): Promise<{ reference: string; key: string }> {
+  async function reviewedThere(): Promise<{ reference: string; key: string }> {
     const { json } = await shop.client.post("/v1/payments", paymentBody({ payment_method: "card" }));
     const reference = json.reference as string;
     const key = kawah.opened.at(-1)?.operationKey ?? expect.unreachable();
-    kawah.states.set(key, { status: "processing", isQuestioned: true });
+    kawah.states.set(key, { status: "processing", isUnderReview: true });
     await report(service.origin, "kawah", { kind: "look", operationKey: key });
     await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
     return { reference, key };
@@ -112,7 +112,7 @@ describe("a payment that its acquirer questions", () => {
     ["approve", "succeeded"],
     ["refuse", "failed"],
   ] as const)("waits for a person; %s is told there, and it has %s", async (word, status) => {
-    const { reference, key } = await questioned();
+    const { reference, key } = await reviewedThere();
     const asking = { asked_by: "acquirer", decide_before: null };
     expect(await underReview(reference)).toMatchObject([{ reference, gateway_code: "kawah", ...asking }]);
     const { json } = await ask("GET", `/reviews/${reference}`, { token: VIEWER_TOKEN });
@@ -152,7 +152,7 @@ select coalesce(max(version), 0) + 1, $1, 'test' from operator_approval_policies
       const ordered = () => kawah.opened.find((one) => one.operationKey.startsWith(reference.replace("_", "")));
       await expect.poll(ordered).toBeDefined();
       const key = ordered()?.operationKey ?? expect.unreachable();
-      kawah.states.set(key, { status: "processing", isQuestioned: true });
+      kawah.states.set(key, { status: "processing", isUnderReview: true });
       await report(service.origin, "kawah", { kind: "look", operationKey: key });
       await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
       // As if a process had stopped right after the second operator's decision.

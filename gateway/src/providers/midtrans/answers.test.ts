@@ -113,7 +113,7 @@ describe("the state", () => {
     ["PENDING", undefined, { status: "waiting" }],
     ["authorize", "accept", { status: "processing" }],
     ["capture", "accept", paid],
-    ["capture", "challenge", { status: "processing", isQuestioned: true }],
+    ["capture", "challenge", { status: "processing", isUnderReview: true }],
     ["capture", "deny", { status: "failed" }],
     ["capture", undefined, paid],
     ["settlement", "accept", paid],

@@ -118,7 +118,7 @@ export function stateOf(transaction: Transaction, pageLives: boolean): ReportedS
   if (FAILED.includes(status)) return { status: "failed" };
   if (isPaid(transaction)) return paid(transaction);
   if (PAID.includes(status)) {
-    if (status === "capture" && fraud === "challenge") return { status: "processing", isQuestioned: true };
+    if (status === "capture" && fraud === "challenge") return { status: "processing", isUnderReview: true };
     if (status === "capture" && fraud === "deny") return { status: "failed" };
     throw new Error(`Midtrans answered with status ${status} and fraud status ${fraud}`);
   }

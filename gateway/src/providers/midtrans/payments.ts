@@ -13,7 +13,7 @@ import { HOUR, type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import type { CallContext } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
-import { astrayIn } from "./astray.ts";
+import { unrequestedIn } from "./unrequested-movements.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
 import { FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { instructionsOf, redirect } from "./instructions.ts";
@@ -126,8 +126,8 @@ export class Payments {
     const transaction = readTransaction(answer, order);
     const state = stateOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
     const providerIds = { ...request.providerIds, ...idsOf(transaction) };
-    const astray = astrayIn(transaction);
-    const found = { known: true, instructions: shownBefore(request), state, astray, providerIds } as const;
+    const unrequested = unrequestedIn(transaction);
+    const found = { known: true, instructions: shownBefore(request), state, unrequested, providerIds } as const;
     // What it says of instructions that no payer needs any more decides nothing.
     if (state.status !== "waiting") return found;
     const instructions = this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback);

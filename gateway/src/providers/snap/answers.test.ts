@@ -307,7 +307,7 @@ test.for([
     state,
     ids: { reference: "DOKU-1", approval: "1hk9vlw79634" },
     // Which refund it was is not told.
-    astray: latestTransactionStatus === "04" ? ["unlisted_refund"] : [],
+    unrequested: latestTransactionStatus === "04" ? ["unlisted_refund"] : [],
   });
 });
 
@@ -327,7 +327,7 @@ test.each<Body>([
   { additionalInfo: { approvalCode: "é" } },
   { approvalCode: "9".repeat(256) },
 ])("a payment counts whose approval cannot be kept: %j", (change) => {
-  expect(readStatus(query(change), asked)).toEqual({ state: paid, ids: { reference: "DOKU-1" }, astray: [] });
+  expect(readStatus(query(change), asked)).toEqual({ state: paid, ids: { reference: "DOKU-1" }, unrequested: [] });
 });
 
 test("an account counts whose additional fields are none", () => {

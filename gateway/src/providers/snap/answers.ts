@@ -1,7 +1,6 @@
 // Reads SNAP's responses about accounts, QR codes, wallet pages, payments and refunds. Pure. A response about something else, or without a field
 // that it needs, throws an Error that says which: its outcome is unknown.
 import type {
-  Astray,
   Opened,
   OpenRequest,
   ProviderIds,
@@ -9,6 +8,7 @@ import type {
   RefundRequest,
   Refunded,
   ReportedState,
+  Unrequested,
 } from "../../acquirers/acquirer.ts";
 import { readMoved } from "../../acquirers/other-money.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
@@ -164,12 +164,12 @@ function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Ope
 /**
  * State of a payment by QR or wallet, with the ids that the response contains. `kept`: the provider's reference, if it is stored already.
  * Undefined when the provider has no such payment. The response must contain at least one of the two references, and neither may be another's.
- * `astray`: something was refunded, and it does not say by which refund.
+ * `unrequested`: something was refunded, and it does not say by which refund.
  */
 export function readStatus(
   body: Body,
   { operationKey, amountMinor, kept }: { operationKey: string; amountMinor: Minor; kept: string | undefined },
-): { state: ReportedState; ids: ProviderIds; astray: readonly Astray[] } | undefined {
+): { state: ReportedState; ids: ProviderIds; unrequested: readonly Unrequested[] } | undefined {
   const status = textIn(body, "latestTransactionStatus");
   if (status === "07") return undefined;
   const { originalPartnerReferenceNo: ours, originalReferenceNo: theirs } = body;
@@ -191,17 +191,17 @@ export function readStatus(
       return {
         state: { status: "paid", receipt: { ...receipt, feeMinor: feeOf(body.feeAmount) } },
         ids,
-        astray: status === "04" ? ["unlisted_refund"] : [],
+        unrequested: status === "04" ? ["unlisted_refund"] : [],
       };
     }
     case "01":
     case "03":
-      return { state: { status: "waiting" }, ids, astray: [] };
+      return { state: { status: "waiting" }, ids, unrequested: [] };
     case "02":
-      return { state: { status: "processing" }, ids, astray: [] };
+      return { state: { status: "processing" }, ids, unrequested: [] };
     case "05":
     case "06":
-      return { state: { status: "failed" }, ids, astray: [] };
+      return { state: { status: "failed" }, ids, unrequested: [] };
     default:
       throw differs("latestTransactionStatus", status);
   }

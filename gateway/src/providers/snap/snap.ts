@@ -222,8 +222,8 @@ class Snap {
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     if (!status) throw this.unclear(sent, answer);
-    const { state, ids, astray } = status;
-    return { known: true, ...opened, state, astray, providerIds: { ...opened.providerIds, ...ids } };
+    const { state, ids, unrequested } = status;
+    return { known: true, ...opened, state, unrequested, providerIds: { ...opened.providerIds, ...ids } };
   }
 
   /**

@@ -5,12 +5,12 @@ import { anOperation, closing, openingParts } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
+import type { ReportedState, Unrequested } from "../acquirers/acquirer.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, isUnpaid, paymentStatuses } from "../payments/states.ts";
 import { newId } from "../ground/ids.ts";
-import { refundElsewhere } from "./astray.ts";
+import { refundElsewhere } from "./unrequested-movements.ts";
 import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { paymentNotification } from "./notifications.ts";
@@ -23,11 +23,11 @@ import { operations } from "./operations.sql.ts";
 const merchant = merchantWith();
 const parts = openingParts(scriptedAcquirer("kawah"));
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const known = (astray: readonly Astray[], state: ReportedState = { status: "waiting" }): OpenResult => ({
+const known = (unrequested: readonly Unrequested[], state: ReportedState = { status: "waiting" }): OpenResult => ({
   kind: "known",
   instructions,
   state,
-  astray,
+  unrequested,
 });
 
 /** A payment at `kawah` whose inquiry a worker has taken up. */
@@ -54,29 +54,31 @@ const aReceipt = ({ reference }: Payment): KeptReceipt => ({
 const keyOf = ({ id }: Operation) => ({ book, operationId: id, attempt: 1, kind: "refund_elsewhere" }) as const;
 
 describe("an inquiry that finds", () => {
-  test.each<[string, Astray[], string[]]>([
+  test.each<[string, Unrequested[], string[]]>([
     ["nothing", [], []],
     ["a refund of others", [{ refundId: "r-1" }], ["refund_elsewhere"]],
     ["a refund that it does not name", ["unlisted_refund"], ["refund_elsewhere"]],
     ["both", [{ refundId: "r-1" }, "unlisted_refund"], ["refund_elsewhere"]],
     ["a part charged back", ["dispute"], ["dispute"]],
     ["a part charged back, and a part given back", ["dispute", { refundId: "r-1" }], ["dispute", "refund_elsewhere"]],
-  ])("%s", (_what, astray, kinds) => {
+  ])("%s", (_what, unrequested, kinds) => {
     const { operation, start } = asked();
-    start.when(concludeOpening(parts, merchant, operation, known(astray))).then((changes, { exceptions: told }) => {
-      expect(changes.inserted(exceptions).map(({ kind, attempt }) => [kind, attempt])).toEqual(
-        kinds.map((kind) => [kind, 1]),
-      );
-      expect(told).toEqual(kinds);
-      expect([changes.journals, changes.events, changes.updated(payments)]).toEqual([[], [], []]);
-      expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
-    });
+    start
+      .when(concludeOpening(parts, merchant, operation, known(unrequested)))
+      .then((changes, { exceptions: told }) => {
+        expect(changes.inserted(exceptions).map(({ kind, attempt }) => [kind, attempt])).toEqual(
+          kinds.map((kind) => [kind, 1]),
+        );
+        expect(told).toEqual(kinds);
+        expect([changes.journals, changes.events, changes.updated(payments)]).toEqual([[], [], []]);
+        expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
+      });
   });
 
   test("that what was paid has failed there tells a person that it was taken back, unless that is known or explained", () => {
-    const found = (changes: Partial<Payment>, astray: Astray[] = []): string[] => {
+    const found = (changes: Partial<Payment>, unrequested: Unrequested[] = []): string[] => {
       const { operation, start } = asked(changes);
-      const failed = known(astray, { status: "failed" });
+      const failed = known(unrequested, { status: "failed" });
       const { changes: done } = start.when(concludeOpening(parts, merchant, operation, failed));
       return done.inserted(exceptions).map(({ kind }) => kind);
     };

@@ -1,6 +1,6 @@
 // Money that an acquirer moved without a request from here: a reconciliation exception tells a person, once for each payment, and again for
 // a further refund. The amount is not reported or not proven, so nothing is booked.
-import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
+import type { ReportedState, Unrequested } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
@@ -14,30 +14,30 @@ import { keepMessages } from "./keep-messages.ts";
 import type { Operation } from "./operation.ts";
 import type { CallMessages } from "./messages.ts";
 
-/** Needs of a command that calls `recordAstray`. */
-export function astrayNeeds(operation: Pick<Operation, "book" | "id" | "attempt">): Need[] {
+/** Needs of a command that calls `recordUnrequested`. */
+export function unrequestedNeeds(operation: Pick<Operation, "book" | "id" | "attempt">): Need[] {
   return exceptionNeeds(operation, ["refund_elsewhere", "dispute"]);
 }
 
 /** Records exceptions for the money movements that an inquiry reports beside the payment's state. Gives the kinds that are new. */
-export function recordAstray(
+export function recordUnrequested(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { astray, state }: { astray: readonly Astray[]; state: ReportedState },
+  { unrequested, state }: { unrequested: readonly Unrequested[]; state: ReportedState },
 ): ExceptionKind[] {
-  const kinds = new Set(astray.flatMap((one) => kindOf(one, payment, state)));
-  const refundIds = astray.flatMap((one) => (typeof one === "object" ? [one.refundId] : []));
+  const kinds = new Set(unrequested.flatMap((one) => kindOf(one, payment, state)));
+  const refundIds = unrequested.flatMap((one) => (typeof one === "object" ? [one.refundId] : []));
   const newsOf = (kind: ExceptionKind) => (kind === "refund_elsewhere" ? { occasions: refundIds } : {});
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind, newsOf(kind)));
 }
 
-function kindOf(astray: Astray, payment: Payment, state: ReportedState): ExceptionKind[] {
+function kindOf(unrequested: Unrequested, payment: Payment, state: ReportedState): ExceptionKind[] {
   const { status, refundPendingMinor, disputeStatus } = payment;
   // One that runs or was lost is what the acquirer means, unless more is gone than was lost; one that was won or withdrawn is over.
   const isLost = disputeStatus === "lost" && (state.status !== "failed" || remainingOf(payment) === 0n);
-  if (astray === "dispute") return isRunning(disputeStatus) || isLost ? [] : ["dispute"];
-  if (astray !== "unlisted_refund") return ["refund_elsewhere"];
+  if (unrequested === "dispute") return isRunning(disputeStatus) || isLost ? [] : ["dispute"];
+  if (unrequested !== "unlisted_refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);
   return (status === "succeeded" || isUnapplied) && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];

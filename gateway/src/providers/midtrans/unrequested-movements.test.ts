@@ -1,15 +1,15 @@
 // What moved at Midtrans without us: over lists as their documentation shows them, and every status.
 import { expect, test } from "vitest";
-import type { Astray } from "../../acquirers/acquirer.ts";
+import type { Unrequested } from "../../acquirers/acquirer.ts";
 import { readTransaction } from "./answers.ts";
-import { astrayIn } from "./astray.ts";
+import { unrequestedIn } from "./unrequested-movements.ts";
 import { refundKeyOf } from "./names.ts";
 
 const OURS = refundKeyOf("rfd01ksz3v0fp8m2k2ry6e5q4t7ag.01ksz3v0fnf7krx6a1b2c3d4e5.s2");
 const THEIRS = "447e846a-403e-47db-a5da-d7f3f06375d6";
 const refund = (refund_key: string, refund_amount = "5000.00"): object => ({ refund_key, refund_amount });
 
-test.each<[string, object, Astray[]]>([
+test.each<[string, object, Unrequested[]]>([
   ["settlement", {}, []],
   ["settlement", { refunds: [] }, []],
   ["expire", {}, []],
@@ -35,7 +35,7 @@ test.each<[string, object, Astray[]]>([
   // That of a card opens a dispute by itself.
   ["chargeback", { payment_type: "credit_card" }, ["dispute"]],
   ["chargeback", { payment_type: "gopay" }, ["dispute"]],
-])("a transaction of status %s, with %o", (transaction_status, change, astray) => {
+])("a transaction of status %s, with %o", (transaction_status, change, unrequested) => {
   const body = {
     transaction_id: "249fc620-6017-4540-af7c-5a1c25788f46",
     order_id: "example-1424936368",
@@ -45,5 +45,5 @@ test.each<[string, object, Astray[]]>([
     ...change,
   };
   const ordered = { orderId: "example-1424936368", amountMinor: 3_000_000n, currency: "IDR" };
-  expect(astrayIn(readTransaction({ status: 200, body }, ordered))).toEqual(astray);
+  expect(unrequestedIn(readTransaction({ status: 200, body }, ordered))).toEqual(unrequested);
 });

@@ -13,12 +13,12 @@ import { type OpenResult, concludeOpening } from "./opening.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { callOrInquire } from "./payment-operations.ts";
-import { judgeQuestioned } from "./questioned.ts";
+import { judgeAcquirerReview } from "./acquirer-review.ts";
 
 const merchant = merchantWith();
 const owner = ownerWith();
 const instructions = { type: "redirect", value: "https://a.test", expires_at: "2027-01-15T08:30:00Z" } as const;
-const asks: ReportedState = { status: "processing", isQuestioned: true };
+const asks: ReportedState = { status: "processing", isUnderReview: true };
 const paid: ReportedState = {
   status: "paid",
   receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" },
@@ -60,7 +60,7 @@ test("an acquirer that cannot be told asks nobody", () => {
 
 test.each(["approve", "refuse"] as const)("%s is kept, and a worker tells it at once", (judgement) => {
   const { payment, operation, start } = paying("asked");
-  start.when(judgeQuestioned(owner, payment.reference, judgement)).then((changes, answer) => {
+  start.when(judgeAcquirerReview(owner, payment.reference, judgement)).then((changes, answer) => {
     expect(answer).toEqual(payment);
     const told = { ...operation, step: "inquiring", inquiries: 0, dueAt: NOW, review: judgement };
     expect(changes.updated(operations)).toEqual([told]);
@@ -71,14 +71,14 @@ test.each(["approve", "refuse"] as const)("%s is kept, and a worker tells it at 
 
 test.each([undefined, "approve", "refuse"] as const)("where the question stands as %s nobody judges", (review) => {
   const { payment, start } = paying(review);
-  start.when(judgeQuestioned(owner, payment.reference, "approve")).refuses("PAYMENT_NOT_PAYABLE");
+  start.when(judgeAcquirerReview(owner, payment.reference, "approve")).refuses("PAYMENT_NOT_PAYABLE");
 });
 
 test.each(paymentStatuses.filter((status) => status !== "processing"))("nor where the payment is %s", (status) => {
   const payment = aPayment({ gatewayCode: "kawah", status });
   const operation = anOperation(payment.reference, { step: "polling", review: "asked" });
   given({ rows: [row(payments, payment), row(operations, operation)] })
-    .when(judgeQuestioned(owner, payment.reference, "refuse"))
+    .when(judgeAcquirerReview(owner, payment.reference, "refuse"))
     .refuses("PAYMENT_NOT_PAYABLE");
 });
 
