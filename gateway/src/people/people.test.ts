@@ -1,7 +1,7 @@
 // Goal: only who proves who they are is signed in, and only who was let in belongs to a merchant. Method: people in a real database, and
 // what the database itself refuses.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, startService, waitingForLocks } from "../../test/kit.ts";
 import { sessionIdOf, sessionOf } from "../../test/people.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
@@ -412,6 +412,25 @@ describe("a team", () => {
       "VALIDATION_ERROR person_id",
     );
     expect(left?.role).toBe("owner");
+  });
+
+  test("keeps an owner where one leaves while another's leaving is not committed yet", async () => {
+    const [first, second] = [await joined(), await joined()];
+    const leave = "delete from memberships where merchant_id = $1 and person_id = $2";
+    await asOwner(service.database, (one) =>
+      asOwner(service.database, async (other) => {
+        await one.query("begin");
+        await one.query(leave, [uuidOf(merchantId), uuidOf(first.personId)]);
+        await one.query("set constraints all immediate");
+        await other.query("begin");
+        await other.query(leave, [uuidOf(merchantId), uuidOf(second.personId)]);
+        const last = other.query("set constraints all immediate").catch((error: { code: string }) => error.code);
+        await vi.waitFor(async () => expect(await waitingForLocks(one)).toBe(1), { timeout: 30_000 });
+        await one.query("commit");
+        expect(await last).toBe("GB011");
+        await other.query("rollback");
+      }),
+    );
   });
 
   test("is changed by merchant: nobody of another one is reached", async () => {
