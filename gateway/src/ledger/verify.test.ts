@@ -1,6 +1,7 @@
 // Goal: no row about money can be changed, lost, added or told twice without verification naming it, and traffic is no
 // alarm. Method: a busy book made by a real service; each falsification is done as superuser with all triggers off, in a
-// transaction that is rolled back; then journals that no row asked for; then verification beside several hundred calls.
+// transaction that is rolled back; what one check would hide from another is shown to that one alone; then journals
+// that no row asked for; then verification beside several hundred calls.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
@@ -10,9 +11,20 @@ import { sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
 import { ledgerNeeds, post } from "./ledger.ts";
+import { eventsMissing, eventsUnfounded } from "./verify-events.sql.ts";
+import { batchesWrong, itemsContested, itemsWrong, marksWrong, paymentsWrong } from "./verify-rows.sql.ts";
+import {
+  type Claim,
+  type PagedTable,
+  journalsMissing,
+  journalsUnfounded,
+  selectHeadMismatch,
+  selectKeys,
+  selectProtectedMismatch,
+} from "./verify.sql.ts";
 import { type ReplayProgress, verifyBook } from "./verify.ts";
 
 let service: TestService;
@@ -105,8 +117,11 @@ async function busyBook() {
   const partial = await refund(client, partly, 100_000);
   const whole = await paid(client);
   await refund(client, whole);
+  const batched = await paid(client, { amount_minor: 100_000 });
   const paidBatch = await settle(client);
+  const meanwhile = await dispute(client, batched); // after its batch was formed, and until it was paid
   await done(send(client, `/v1/sandbox/settlements/${paidBatch}/pay`, {}));
+  await done(send(client, `/v1/sandbox/disputes/${meanwhile}/resolve`, { outcome: "won" }));
   await paid(client);
   const returnedBatch = await settle(client);
   await service.app.returnSettlement(book, returnedBatch);
@@ -135,6 +150,7 @@ async function busyBook() {
   const creditedBatch = await settle(client);
   const applied = await paidBySimulator(client);
   const unsettled = await paid(client);
+  await dispute(client, batched);
   return {
     unapplied: unapplied as string, givenBack: givenBack as string, credited: credited as string, creditedBatch, applied,
     client, book, pending, canceled, plain, partly, partial, whole, paidBatch, returnedBatch, slowly, returned, waiting,
@@ -228,6 +244,16 @@ const falsifications: Falsification[] = [
   ["a dispute further than it is", () => paymentRow("dispute_status = 'under_review'", busy.held), () => `payment ${busy.held} keeps its dispute as under_review; it is needs_response`],
   ["an earlier dispute's outcome", () => paymentRow("dispute_status = 'won'", busy.contested), () => `payment ${busy.contested} keeps its dispute as won; it is withdrawn`],
   ["a dispute invented", () => paymentRow("dispute_status = 'lost'", busy.plain), () => `payment ${busy.plain} keeps its dispute as lost; it is none`],
+  ["a partly refunded payment's amount", () => paymentRow("amount_minor = amount_minor + 1", busy.partly), () => `payment ${busy.partly} (partially_refunded) must have exactly one journal capture with`],
+  ["a state that no refund made", () => `${withoutChecks("payments")}; ${paymentRow("status = 'partially_refunded'", busy.plain)}`, () => `payment ${busy.plain} is partially_refunded; its refunds make it succeeded`],
+  ["a state beyond the totals", () => `${withoutChecks("payments")}; ${paymentRow("status = 'refunded'", busy.partly)}`, () => `payment ${busy.partly} is refunded; its refunds make it partially_refunded`],
+  ["a state behind the totals", () => `${withoutChecks("payments")}; ${paymentRow("status = 'partially_refunded'", busy.whole)}`, () => `payment ${busy.whole} is partially_refunded; its refunds make it refunded`],
+  ["a total under way, too high", () => paymentRow("refund_pending_minor = refund_pending_minor + 1", busy.slowly), () => `payment ${busy.slowly} keeps 50001 as being refunded; its refunds sum to 50000`],
+  ["refunds summed too high", () => totalsRow("refunded_minor = refunded_minor + 1", busy.partly), () => `payment ${busy.partly} has totals of 100001 refunded and 0 being refunded`],
+  ["refunds under way summed too low", () => totalsRow("pending_minor = pending_minor - 1", busy.slowly), () => `payment ${busy.slowly} has totals of 300000 refunded and 49999 being refunded`],
+  ["refunds under way summed too high", () => totalsRow("pending_minor = pending_minor + 1", busy.slowly), () => `payment ${busy.slowly} has totals of 300000 refunded and 50001 being refunded`],
+  ["totals without a refund", () => `insert into refund_totals select merchant_id, environment, ${busy.plain}, 0, 0 from refund_totals where payment_id = ${busy.partly}`, () => `payment ${busy.plain} has totals of 0 refunded and 0 being refunded; its refunds sum to 0 and 0`],
+  ["a loss that no dispute made", () => `${withoutChecks("payments")}; ${paymentRow("lost_minor = 1", busy.plain)}`, () => `payment ${busy.plain} keeps 1 as lost; its disputes took 0`],
   // receipts
   ["a receipt's amount", () => receiptRow("amount_minor = amount_minor + 1", busy.unapplied), () => "(unapplied) must have exactly one journal receipt_unapplied with"],
   ["a receipt's acquirer", () => receiptRow("gateway_code = 'other'", busy.unapplied), () => "(unapplied) must have exactly one journal receipt_unapplied with acquirer:other:receivable IDR"],
@@ -236,6 +262,10 @@ const falsifications: Falsification[] = [
   ["a receipt less", () => `delete from receipts where payment_id = ${busy.unapplied}`, () => "(receipt_unapplied) moves the money of receipt "],
   ["a receipt applied to a payment that is over", () => receiptRow("status = 'applied'", busy.unapplied), () => "(receipt_unapplied) moves the money of receipt "],
   ["an applied receipt's amount", () => receiptRow("amount_minor = amount_minor - 1", busy.applied), () => `payment ${busy.applied} is succeeded of 150000 IDR, and a receipt of another amount or acquirer is applied to it`],
+  ["an applied receipt's currency", () => receiptRow("currency = 'USD'", busy.applied), () => `payment ${busy.applied} is succeeded of 150000 IDR, and a receipt of another amount or acquirer is applied to it`],
+  ["an applied receipt's acquirer", () => receiptRow("gateway_code = 'other'", busy.applied), () => `payment ${busy.applied} is succeeded of 150000 IDR, and a receipt of another amount or acquirer is applied to it`],
+  ["money given back by nobody", () => receiptRow("status = 'returned', decided_at = now()", busy.unapplied), () => "(returned) must have exactly one journal receipt_returned with"],
+  ["money credited by nobody", () => receiptRow("status = 'credited', decided_at = now()", busy.unapplied), () => "(credited) must have exactly one journal receipt_credited with"],
   // refunds
   ["a refund's amount", () => refundRow("amount_minor = amount_minor + 1", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],
   ["a refund's currency", () => refundRow("currency = 'USD'", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],
@@ -252,6 +282,10 @@ const falsifications: Falsification[] = [
   ["a lost dispute, called won", () => disputeRow("status = 'won'", busy.lost), () => `(dispute_lost) moves the money of dispute ${busy.lost}, which is won`],
   ["a running dispute, called withdrawn", () => disputeRow("status = 'withdrawn', resolved_at = now()", busy.running), () => `dispute ${busy.running} (withdrawn) must have exactly one journal dispute_withdrawn with`],
   ["a dispute that is not under review", () => disputeRow("status = 'needs_response'", busy.reviewed), () => "keeps its dispute as under_review; it is needs_response"],
+  ["a running dispute, called won", () => disputeRow("status = 'won', resolved_at = now()", busy.running), () => `dispute ${busy.running} (won) must have exactly one journal dispute_won with`],
+  ["a running dispute, called lost", () => disputeRow("status = 'lost', resolved_at = now()", busy.running), () => `dispute ${busy.running} (lost) must have exactly one journal dispute_lost with`],
+  ["a won dispute, called lost", () => disputeRow("status = 'lost'", busy.won), () => `(dispute_won) moves the money of dispute ${busy.won}, which is lost`],
+  ["a withdrawn dispute, called won", () => `update disputes set status = 'won' where payment_id = ${busy.contested} and status = 'withdrawn'`, () => "(dispute_withdrawn) moves the money of dispute "],
   // settlements
   ["a batch's net", () => batchRow("gross_minor = gross_minor + 1, net_minor = net_minor + 1", busy.openBatch), () => `settlement ${busy.openBatch} (processing) must have exactly one journal settlement_formed with`],
   ["a batch's gross and refunds", () => batchRow("gross_minor = gross_minor + 1, refund_minor = refund_minor + 1", busy.openBatch), () => `settlement ${busy.openBatch} says`],
@@ -260,6 +294,7 @@ const falsifications: Falsification[] = [
   ["a batch paid by nobody", () => batchRow("status = 'paid', paid_at = now(), bank_reference = 'x'", busy.openBatch), () => `settlement ${busy.openBatch} (paid) must have exactly one journal settlement_paid with`],
   ["a batch returned to nobody", () => batchRow("status = 'failed', returned_at = now()", busy.openBatch), () => `settlement ${busy.openBatch} (failed) must have exactly one journal settlement_returned with`],
   ["a batch less", () => `delete from settlements where settlement_id = ${busy.returnedBatch}`, () => `(settlement_formed) moves the money of settlement ${busy.returnedBatch}, which is not there`],
+  ["a returned batch, called unpaid", () => batchRow("status = 'processing', returned_at = null", busy.returnedBatch), () => `(settlement_returned) moves the money of settlement ${busy.returnedBatch}, which is processing`],
   // what batches are made of
   ["an item less", () => `delete from settlement_items where item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} says`],
   ["an item's amount", () => `${itemRow("amount_minor = amount_minor + 1", busy.paidBatch)} and kind = 'refund'`, () => `settlement ${busy.paidBatch} says`],
@@ -302,6 +337,111 @@ const falsifications: Falsification[] = [
 
 test.for(falsifications)("found and named: %s", async ([, change, named]) => {
   expect(await falsified(change())).toContain(named());
+});
+
+type Check = (book: Book, ids: readonly string[]) => Statement;
+
+/** What one check says of all rows of its table after a change that other checks may name as well. */
+function unmasked(change: string, table: PagedTable, check: Check): Promise<string | undefined> {
+  return afterChange(change, async (owner) => {
+    const keys = await owner.query<{ id: string }>(selectKeys(table, busy.book, "", 1_000));
+    const ids = keys.map(({ id }) => id);
+    const [row] = await owner.query<{ wrong: string | null }>(check(busy.book, ids));
+    return row?.wrong ?? undefined;
+  });
+}
+
+const ours = (): string => `merchant_id = ${busy.book.merchantId} and environment = 'sandbox'`;
+const journalRow = (set: string, kind: string, group: string): string =>
+  `update journals set ${set} where kind = '${kind}' and group_id = ${group}`;
+const entriesOf = (kind: string, group: string): string =>
+  `${ours()} and seq = (select seq from journals where kind = '${kind}' and group_id = ${group})`;
+const itemOf = (set: string, kind: string): string =>
+  `update settlement_items set ${set} where ${ours()} and kind = '${kind}'`;
+const free = (table: string, change: string): string => `${withoutChecks(table)}; ${change}`;
+const journalColumns =
+  "merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash";
+const entryColumns = "merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor";
+const receiptId = (payment: string): string => `(select receipt_id from receipts where payment_id = ${payment})`;
+const totalsRow = (set: string, payment: string): string =>
+  `update refund_totals set ${set} where payment_id = ${payment}`;
+
+type Unmasked = [name: string, change: () => string, table: PagedTable, check: Check, named: () => string];
+const unmaskedChanges: Unmasked[] = [
+  // journals, as if the chain had been made anew
+  ["a journal of another group", () => journalRow(`group_id = ${busy.partly}`, "capture", busy.plain), "payments", journalsMissing("payment"), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a journal of another kind", () => journalRow("kind = 'capture_gift'", "capture", busy.plain), "payments", journalsMissing("payment"), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a journal under another operation key", () => journalRow("operation_key = 'capture:x'", "capture", busy.plain), "payments", journalsMissing("payment"), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a journal without entries", () => `delete from entries where ${entriesOf("capture", busy.plain)}`, "payments", journalsMissing("payment"), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a journal twice", () => `drop index journals_operation_key; ${copyOf("entries", entryColumns, entryColumns.replace("seq", "seq + 1000"), entriesOf("capture", busy.plain))}; ${copyOf("journals", journalColumns, journalColumns.replace("seq", "seq + 1000").replace("journal_id", "gen_random_uuid()"), `kind = 'capture' and group_id = ${busy.plain}`)}`, "payments", journalsMissing("payment"), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["late money that was never taken in, and credited", () => journalRow("kind = 'gift'", "receipt_unapplied", busy.credited), "receipts", journalsMissing("receipt"), () => "(credited) must have exactly one journal receipt_unapplied with"],
+  // payments
+  ...["USD", "AAA"].map((currency): Unmasked => [`a refund in ${currency}`, () => refundRow(`currency = '${currency}'`, busy.partial), "payments", paymentsWrong, () => `payment ${busy.partly} is in IDR and has a refund in another currency`]),
+  ["a refund of a payment that waits", () => free("payments", paymentRow("status = 'pending'", busy.partly)), "payments", paymentsWrong, () => `payment ${busy.partly} is pending and has refunds`],
+  ["a payment paid twice", () => `drop index receipts_applied; ${receiptRow(`status = 'applied', payment_id = ${busy.applied}`, busy.unapplied)}`, "payments", paymentsWrong, () => `payment ${busy.applied} was paid by 2 receipts`],
+  ["more given back than came in, beside money that nobody applied", () => journalRow(`group_id = ${busy.unapplied}`, "refund", busy.partly), "payments", paymentsWrong, () => `payment ${busy.unapplied} has 100000 more refunded, held and lost than came in`],
+  // batches
+  ...["gross_minor", "fee_minor", "refund_minor", "net_minor", "payment_count"].flatMap((column) =>
+    ["+", "-"].map((sign): Unmasked => [`a batch's ${column} ${sign} 1`, () => free("settlements", batchRow(`${column} = ${column} ${sign} 1`, busy.paidBatch)), "settlements", batchesWrong, () => `settlement ${busy.paidBatch} says`])),
+  // items
+  ...[["payment", "refund"], ["receipt", "payment"], ["refund", "payment"], ["dispute", "payment"]].map(([kind = "", other = ""]): Unmasked => [`a ${kind} counted as a ${other}`, () => free("settlement_items", itemOf(`kind = '${other}'`, kind)), "settlement_items", itemsWrong, () => "in it, which is not there or owes nothing"]),
+  ["a receipt that was not credited, paid out", () => itemOf(`item_id = ${receiptId(busy.unapplied)}`, "receipt"), "settlement_items", itemsWrong, () => "in it, which is not there or owes nothing"],
+  ["a refund that failed, deducted", () => `${itemOf(`item_id = ${busy.returned}`, "refund")} and item_id = ${busy.partial}`, "settlement_items", itemsWrong, () => `refund ${busy.returned} in it, which is not there or owes nothing`],
+  ["a dispute that was won, deducted", () => itemOf(`item_id = ${busy.won}`, "dispute"), "settlement_items", itemsWrong, () => `dispute ${busy.won} in it, which is not there or owes nothing`],
+  ["a refund without a time", () => free("refunds", refundRow("completed_at = null", busy.partial)), "settlement_items", itemsWrong, () => `has refund ${busy.partial} in it as`],
+  ["an item's fee", () => `${itemRow("fee_minor = fee_minor + 1", busy.paidBatch)} and item_id = ${busy.plain}`, "settlement_items", itemsWrong, () => `has payment ${busy.plain} in it as`],
+  ["an item's payment", () => `${itemRow(`payment_id = ${busy.plain}`, busy.paidBatch)} and item_id = ${busy.partial}`, "settlement_items", itemsWrong, () => `has refund ${busy.partial} in it as`],
+  ["a batch's currency", () => batchRow("currency = 'USD'", busy.paidBatch), "settlement_items", itemsWrong, () => `settlement ${busy.paidBatch} has`],
+  ["a contested refund paid out", () => free("settlement_items", itemOf(`payment_id = ${busy.held}, kind = 'refund'`, "receipt")), "settlement_items", itemsContested, () => `settlement ${busy.creditedBatch} has refund`],
+  ["a payment that only counts as a refund", () => free("settlement_items", `${itemRow("kind = 'refund'", busy.paidBatch)} and item_id = ${busy.plain}`), "payments", marksWrong("payment"), () => `payment ${busy.plain} is marked as settled by settlement ${busy.paidBatch}; it counts in none`],
+  // events
+  ["an event of another payment", () => `update events set subject_id = ${busy.pending} where ${eventOf(busy.plain)}`, "payments", eventsMissing("payments"), () => `payment ${busy.plain} is succeeded and has 0 events`],
+  ["an event of another payment, to its reader", () => `update events set subject_id = ${busy.partly} where ${eventOf(busy.plain)}`, "events", eventsUnfounded, () => `is payment.succeeded of payment ${busy.partly}, which did not happen then`],
+  ["a refund that succeeded, told as failed", () => `update events set type = 'refund.failed' where subject_id = ${busy.partial}`, "events", eventsUnfounded, () => `is refund.failed of refund ${busy.partial}, which did not happen then`],
+  ["a refund that failed, told as made", () => `update events set type = 'refund.succeeded' where subject_id = ${busy.returned}`, "events", eventsUnfounded, () => `is refund.succeeded of refund ${busy.returned}, which did not happen then`],
+  ["a batch that is not paid, told as paid", () => free("settlements", batchRow("status = 'processing'", busy.paidBatch)), "events", eventsUnfounded, () => `is settlement.paid of settlement ${busy.paidBatch}, which did not happen then`],
+  ...Object.entries({
+    "payment.succeeded": ["amount_minor", "fee_minor"],
+    "refund.succeeded": ["amount_minor"],
+    "refund.failed": ["amount_minor"],
+    "settlement.created": ["gross_minor", "fee_minor", "refund_minor", "net_minor"],
+    "settlement.paid": ["gross_minor", "fee_minor", "refund_minor", "net_minor"],
+    "dispute.opened": ["amount_minor"],
+    "dispute.resolved": ["amount_minor"],
+  }).flatMap(([type, columns]) =>
+    [...columns.map((column) => `"${column}":`), '"currency":"'].map((fact): Unmasked => [`an event ${type} that says another ${fact}`, () => `update events set body = replace(body, '${fact}', '${fact}1') where ${ours()} and type = '${type}'`, "events", eventsUnfounded, () => `is ${type} of ${type.split(".")[0]} `])),
+  // balances and the head
+  ...["merchant:held", "merchant:settling", "platform:unapplied"].flatMap((account) =>
+    ["debit_minor", "credit_minor"].map((side): Unmasked => [`${side} of ${account}`, () => `update balances set ${side} = ${side} + 1 where ${ours()} and account = '${account}'`, "payments", selectProtectedMismatch, () => `${account} IDR holds`])),
+  ...["+", "-"].map((sign): Unmasked => [`the head's number ${sign} 1`, () => `update book_heads set seq = seq ${sign} 1 where ${ours()}`, "payments", selectHeadMismatch, () => "the head of the book is journal"]),
+]; // prettier-ignore
+
+test.for(unmaskedChanges)("named by its own check: %s", async ([, change, table, check, named]) => {
+  const message = named().replaceAll(/\b[a-z]{3}_[0-9a-z]{26}\b/g, (id) => uuidOf(id));
+  expect(await unmasked(change(), table, check)).toContain(message);
+  expect(await unmasked("select", table, check)).toBeUndefined();
+});
+
+test("late money that was credited is no contested item, whatever becomes of the payment", async () => {
+  const change = itemOf(`payment_id = ${busy.held}`, "receipt");
+  expect(await unmasked(change, "settlement_items", itemsContested)).toBeUndefined();
+});
+
+test("a journal of one row's group under another row's operation key is nobody's", async () => {
+  const [unapplied, credited] = await Promise.all([receiptOf(busy.unapplied), receiptOf(busy.credited)]);
+  const claims: Omit<Claim, "seq">[] = [
+    { kind: "capture", owner: "payment", groupId: busy.plain, ownerId: busy.pending },
+    { kind: "refund_returned", owner: "refund", groupId: busy.slowly, ownerId: busy.partial },
+    { kind: "dispute_won", owner: "dispute", groupId: busy.contested, ownerId: busy.lost },
+    { kind: "settlement_paid", owner: "settlement", groupId: busy.paidBatch, ownerId: busy.openBatch },
+    { kind: "receipt_credited", owner: "receipt", groupId: busy.credited, ownerId: unapplied?.uuid ?? "" },
+    { kind: "receipt_unapplied", owner: "receipt", groupId: busy.unapplied, ownerId: credited?.uuid ?? "" },
+  ];
+  for (const claim of claims) {
+    const [row] = await database.query(journalsUnfounded(busy.book, [{ seq: 1n, ...claim }]));
+    const id = uuidOf(claim.ownerId);
+    expect(row?.wrong).toBe(`journal 1 (${claim.kind}) moves the money of ${claim.owner} ${id}, which is not there`);
+  }
 });
 
 test.each(["balances", "journals", "balances, book_heads"])(
