@@ -95,7 +95,7 @@ function keeping(kept: Kept, others: Record<string, Row[]> = {}): Database {
   const seq = kept.seq ?? journals.at(-1)?.seq ?? 0n;
   const answers = (statement: Statement): Row[] => {
     if (statement.name === "select balances") {
-      const empty = { ...balance("", 0n, 0n), account: null };
+      const empty = { account: null, currency: null, debit_minor: null, credit_minor: null };
       return (kept.balances.length === 0 ? [empty] : kept.balances).map((row) => ({ ...row, seq }));
     }
     if (statement.name === "verify: counted payments") return kept.counted;
@@ -138,6 +138,13 @@ test("a book without journals is clean, and one without a head is not", async ()
   });
   const wrong = "the book has no head";
   expect(await verifyBook(keeping(empty, { "select balances": [] }), book)).toEqual({ book, journals: 0n, wrong });
+});
+
+test("a roll-up that counts payments of a book without journals is found", async () => {
+  const empty = { journals: [], balances: [], counted: [counted("1", "5", { seq: 0n })] };
+  expect((await verifyBook(keeping(empty), book)).wrong).toBe(
+    "the roll-up says 1 payments of 5 in 2026-01-30T12:00:00Z merapi IDR, the journals nothing: gerbang insights rebuild",
+  );
 });
 
 test.each<[name: string, forge: (kept: Kept) => void, wrong: string]>([

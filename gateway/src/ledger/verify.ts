@@ -190,7 +190,7 @@ class Captures {
   private readonly posted = new Map<string, { payments: bigint; amountMinor: Minor }>();
 
   constructor(rows: readonly CountedRow[]) {
-    this.upTo = rows[0]?.seq ?? 0n;
+    this.upTo = rows[0]?.seq ?? 0n; // without a roll-up no journal is taken
     this.counted = new Map(
       rows.flatMap(({ hour, acquirer, currency, payments, amount_minor: amount }) =>
         hour === null ? [] : [[`${wireTime(hour)} ${acquirer} ${currency}`, `${payments} payments of ${amount}`]],
@@ -210,7 +210,6 @@ class Captures {
   }
 
   compare(): string | undefined {
-    if (this.upTo === 0n) return undefined; // no roll-up exists yet, or the book has no journal
     const posted = new Map(
       [...this.posted].map(([name, sum]) => [name, `${sum.payments} payments of ${sum.amountMinor}`]),
     );
