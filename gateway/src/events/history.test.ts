@@ -24,6 +24,7 @@ import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { Database, type Row, type Statement } from "../store/database.ts";
+import { moveWatermarks } from "./history.sql.ts";
 import { forgetHistory } from "./history.ts";
 
 const DAY = 86_400;
@@ -44,7 +45,7 @@ async function after(days: number, by: Pick<Database, "query"> = database): Prom
   return forgetHistory(by as Database, systemClock.now() + days * DAY * SECOND, 30);
 }
 
-/** As if the event's last attempt had been made so many days from now. */
+/** As if the event's attempts had been made so many days from now. */
 const attemptedAfter = (id: string, days: number): Promise<unknown> =>
   asOwner(rig.service.database, (owner) =>
     owner.query(
@@ -68,10 +69,25 @@ test("an event that was tried again on its 29th day is kept until 30 days after 
   const id = await delivered(of);
   const quiet = await delivered(of);
   await attemptedAfter(id, 29);
+  // The first of them lies far back: the last one counts.
+  await asOwner(rig.service.database, (owner) =>
+    owner.query(
+      `insert into delivery_attempts (merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
+select merchant_id, environment, event_id, attempt + 1, started_at, duration_ms, succeeded, request_headers
+from delivery_attempts where event_id = $1::uuid`,
+      [uuidOf(id)],
+    ),
+  );
+  await asOwner(rig.service.database, (owner) =>
+    owner.query(
+      "update delivery_attempts set started_at = now() - interval '1 day' where event_id = $1::uuid and attempt = 1",
+      [uuidOf(id)],
+    ),
+  );
   await after(31);
   expect(await ids(of)).toEqual([id]);
   await after(58);
-  expect((await attempts(of, id)).data).toHaveLength(1);
+  expect((await attempts(of, id)).data).toHaveLength(2);
   expect(await verified(of)).toBeUndefined();
   await after(60);
   expect(await ids(of)).toEqual([]);
@@ -216,6 +232,15 @@ test("the newest event that is forgotten is on record", async () => {
   );
   expect(rows).toEqual([{ last_forgotten: uuidOf(made[2] ?? ""), swept_to: uuidOf(made[2] ?? "") }]);
   expect(await verified(of)).toBeUndefined();
+});
+
+test("the watermark never goes back: an event that was told as deleted stays so", async () => {
+  const { merchantId } = await shop(rig.service);
+  const now = systemClock.now();
+  for (const before of [now, now - DAY * SECOND])
+    await database.query(moveWatermarks([{ merchantId, environment: "sandbox" }], [before]));
+  const text = "select forgotten_before from retention_watermarks where merchant_id = $1::uuid";
+  expect(await database.query({ text, values: [uuidOf(merchantId)] })).toEqual([{ forgotten_before: now }]);
 });
 
 test("what the roll-up has not counted yet is kept, and goes once it has", async () => {

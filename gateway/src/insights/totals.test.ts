@@ -36,6 +36,8 @@ async function told(environment: "sandbox" | "production" | undefined): Promise<
   const rows = await database.query<TotalRow>(
     selectTotals({ environment, step: 60, begin: minuteAgo(5), spanSeconds: 600 }),
   );
+  // None lies ahead of the real time.
+  for (const { span } of rows) expect(span).toBe(0);
   return rows
     .map(
       (row) =>
@@ -71,9 +73,11 @@ test("payments of all merchants are counted as asked and as what they came to, b
   expect(await told("production")).toEqual([]);
   // What ends a day later by a clock that was moved there ends now by everybody else's.
   await first.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  await create(first.client, { payment_method: "va" });
   await allCounted(database);
   const later = await told(undefined);
   expect(later).toContain("qris somebody expired 1 150000");
+  expect(later).toContain("va somebody asked 2 300000");
   expect(later).toContain("qris nobody asked 2 300000"); // nobody judged it in time
   await rebuild(database);
   expect(await told(undefined)).toEqual(later);

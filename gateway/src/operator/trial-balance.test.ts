@@ -3,9 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
-import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { type AccountRow, selectAccounts } from "../balances/trial-balance.sql.ts";
+import { newId } from "../ground/ids.ts";
+import { capturePostings } from "../ledger/journal.ts";
+import { ledgerNeeds, post } from "../ledger/ledger.ts";
+import type { Book } from "../merchants/books.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { trialBalanceEndpoints } from "./trial-balance.routes.ts";
 
@@ -192,4 +196,42 @@ test.each([
 test("production is what is shown when no environment is named, and no sandbox money stands in it", async () => {
   const { json } = await ask("GET", `/trial-balance?${always}`);
   expect(json).toMatchObject({ environment: "production", books: 0, currencies: [] });
+});
+
+test("a merchant with money in both environments stands in each with that environment's alone", async () => {
+  const sandbox = await trial(always);
+  const database = openDatabase(service.database);
+  const { merchantId } = shops[0] as Shop;
+  const book: Book = { merchantId, environment: "production" };
+  await lanesOn(database).move(merchantId, {
+    name: "post",
+    book,
+    needs: ledgerNeeds(book),
+    execute: (set, { realNow: now }) => {
+      const groupId = newId("payment", now);
+      const postings = capturePostings({
+        currency: "IDR",
+        amountMinor: 1_000n,
+        feeMinor: 7n,
+        gatewayCode: "nusantara",
+      });
+      const draft = { kind: "capture", groupId, operationKey: `capture:${groupId}`, postings };
+      return post({ set, book, now, newId: (kind) => newId(kind, now) }, draft).seq;
+    },
+  });
+  await database.end();
+  const { books, currencies } = (await ask("GET", `/trial-balance?${always}`)).json;
+  expect(books).toBe(1);
+  const account = (name: string, closing: number) => ({ account: name, opening_minor: 0, added_minor: closing, closing_minor: closing }); // prettier-ignore
+  expect(currencies).toMatchObject([
+    {
+      currency: "IDR",
+      accounts: [
+        account("acquirer:nusantara:receivable", 1_000),
+        account("merchant:available", -993),
+        account("platform:fees", -7),
+      ],
+    },
+  ]);
+  expect(await trial(always)).toEqual(sandbox);
 });

@@ -118,13 +118,15 @@ describe("in a service", () => {
     const both = await pay({ name: "Budi", email, phone }, "erase-1");
     const alone = await pay({ name: "Budi", phone }, "erase-2");
     const other = await pay({ name: "Ani", email: "ani@rumah.id" }, "erase-3");
-    for (const reference of [both, alone, other])
+    const elsewhere = await pay({ name: "Budi", email: "budi@kantor.id", phone }, "erase-4");
+    for (const reference of [both, alone, other, elsewhere])
       await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
     const before = (await client.get("/v1/balances")).json.data;
     expect(await erase({ email: "BUDI@rumah.id" })).toEqual({ erased_payments: 1, complete: true });
-    expect(await erase({ phone })).toEqual({ erased_payments: 1, complete: true });
+    // By the telephone, also where the payment is found by an address first.
+    expect(await erase({ phone })).toEqual({ erased_payments: 2, complete: true });
     expect(await erase({ email, phone })).toEqual({ erased_payments: 0, complete: true });
-    expect([await customerOf(both), await customerOf(alone)]).toEqual([null, null]);
+    expect([await customerOf(both), await customerOf(alone), await customerOf(elsewhere)]).toEqual([null, null, null]);
     expect(await customerOf(other)).toEqual({ name: "Ani", email: "ani@rumah.id" });
     expect([await found(email), await found(phone)]).toEqual([[], []]);
     expect((await client.get("/v1/balances")).json.data).toEqual(before);

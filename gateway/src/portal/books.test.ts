@@ -2,9 +2,12 @@
 // another's. Method: a real service with payments that were settled; the sums are held against each other.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { capturePostings, unappliedPostings } from "../ledger/journal.ts";
+import { ledgerNeeds, post } from "../ledger/ledger.ts";
+import type { Book } from "../merchants/books.ts";
 
 let service: TestService;
 let client: Client;
@@ -201,6 +204,31 @@ test("a statement leads from what was there to what is there, by what each kind 
     added: added(-amount, amount),
     fee_minor: 0,
   });
+});
+
+test("a statement has what a merchant paid as a fee, and not what is nobody's yet", async () => {
+  const database = openDatabase(service.database);
+  const book: Book = { merchantId, environment: "sandbox" };
+  const money = { currency: "IDR", amountMinor: 500n };
+  const moves = [
+    ["capture", capturePostings({ ...money, feeMinor: 500n, gatewayCode: "nusantara" })],
+    ["receipt_unapplied", unappliedPostings("nusantara", money)],
+  ] as const;
+  for (const [kind, postings] of moves)
+    await lanesOn(database).move(merchantId, {
+      name: "post",
+      book,
+      needs: ledgerNeeds(book),
+      execute: (set, { realNow: now }) => {
+        const groupId = newId("payment", now);
+        const draft = { kind, groupId, operationKey: `${kind}:${groupId}`, postings };
+        return post({ set, book, now, newId: (of) => newId(of, now) }, draft).seq;
+      },
+    });
+  await database.end();
+  const { movements } = (await owner.get("/portal/v1/statements/IDR?from=2020-01-01&to=2199-12-31")).json as Statement;
+  const nothing = { available_minor: 0, held_minor: 0, pending_settlement_minor: 0 };
+  expect(movements).toEqual([{ kind: "capture", journals: 1, added: nothing, fee_minor: 500 }]);
 });
 
 test("entries of some days: by both ends, by pages, and of accounts, too", async () => {
