@@ -8,7 +8,9 @@ import { type Browser, joins } from "../../test/portal.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
 import type { Customer } from "../risk/risk.ts";
+import { selectOfContact } from "./payer-data.sql.ts";
 import { PayerData } from "./payer-data.ts";
 
 const book = { merchantId: newId("merchant", 0), environment: "sandbox" } as const;
@@ -158,6 +160,13 @@ describe("in a service", () => {
     const { client: theirs, merchantId: them } = await service.merchant();
     const theirPayment = (await theirs.post("/v1/payments", paymentBody({ customer: { email } }))).json.reference;
     const theirOwner = await joins(service, them);
+    const database = openDatabase(service.database);
+    const text = "select encode(customer_key, 'hex') as key from payments where payment_id = $1::uuid";
+    const [row] = await database.query<{ key: string }>({ text, values: [uuidOf(mine)] });
+    const found = async (environment: Environment): Promise<number> =>
+      (await database.query(selectOfContact({ merchantId, environment }, [row?.key ?? ""], 10))).length;
+    expect([await found("sandbox"), await found("production")]).toEqual([1, 0]);
+    await database.end();
     expect(await erase({ email })).toEqual({ erased_payments: 1, complete: true });
     expect(await customerOf(mine)).toBeNull();
     const story = await theirOwner.get(`/portal/v1/payments/${theirPayment as string}/story`);
