@@ -131,6 +131,22 @@ test("a dispute waits with its deadline, a batch with its day", async () => {
   expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
 });
 
+test("what failed and will be tried again waits, and what was given up; what was not tried yet does not", async () => {
+  await pay();
+  await pay();
+  await asOwner(service.database, (sql) =>
+    sql.query(
+      `insert into deliveries (merchant_id, environment, event_id, url, state, attempts, next_attempt_at)
+select merchant_id, environment, event_id, 'https://localhost:1/', v.state::delivery_state, v.attempts, now() + interval '1 day'
+from (select *, row_number() over (order by event_id) as number from events where merchant_id = $1::uuid) e
+join (values (1, 'pending', 0), (2, 'pending', 3), (3, 'undelivered', 8)) v(number, state, attempts) using (number)`,
+      [uuidOf(merchantId)],
+    ),
+  );
+  const { waiting } = await overview(2);
+  expect(waiting).toMatchObject({ retrying: { count: 1 }, undelivered: { count: 1 } });
+});
+
 test("the next batch is told with what it takes so far, and takes that", async () => {
   const next = async () => (await owner.get("/portal/v1/overview")).json.payouts.next;
   expect(await next()).toEqual([]);
