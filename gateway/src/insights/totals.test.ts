@@ -38,12 +38,14 @@ async function told(environment: "sandbox" | "production" | undefined): Promise<
   );
   // None lies ahead of the real time.
   for (const { span } of rows) expect(span).toBe(0);
-  return rows
-    .map(
-      (row) =>
-        `${row.method} ${row.acquirer === "" ? "nobody" : "somebody"} ${row.outcome} ${row.payments} ${row.amount_minor}`,
-    )
-    .toSorted();
+  // Which acquirer took a payment is the routing's choice.
+  const sums = new Map<string, [payments: bigint, amountMinor: bigint]>();
+  for (const { method, acquirer, outcome, payments, amount_minor: amount } of rows) {
+    const name = `${method} ${acquirer === "" ? "nobody" : "somebody"} ${outcome}`;
+    const [before, beforeMinor] = sums.get(name) ?? [0n, 0n];
+    sums.set(name, [before + BigInt(payments), beforeMinor + BigInt(amount)]);
+  }
+  return [...sums].map(([name, [payments, amount]]) => `${name} ${payments} ${amount}`).toSorted();
 }
 
 test("payments of all merchants are counted as asked and as what they came to, by the real time", async () => {
