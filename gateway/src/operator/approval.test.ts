@@ -104,6 +104,22 @@ describe("an approver", () => {
       made("sari"),
       /yourself/,
     ],
+    [
+      "is who asked, under another name",
+      ask(token("sari")),
+      made("sari"),
+      { ...token("sari"), name: "budi" },
+      made("budi"),
+      /yourself/,
+    ],
+    [
+      "is a person whose identity reads like the asker's token",
+      ask(token("sari")),
+      made("sari"),
+      { ...token("sari"), kind: "person", name: "b@x.example" },
+      made(),
+      undefined,
+    ],
     ["has the same name in capitals", ask(person("A@x.example")), made(), person("a@x.example"), made(), /yourself/],
     [
       "has a token that the asker made",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
-import { type Action, actions, actionsOf, extentOf, memberRoles, peopleActions } from "./roles.ts";
+import { type Action, actions, actionsOf, extentOf, memberRoles, peopleActions, scopesBeyond } from "./roles.ts";
 
 const cells = actions.flatMap((action) => memberRoles.map((role) => [role, action, extentOf(role, action)] as const));
 
@@ -49,5 +49,26 @@ describe("the rules behind the table", () => {
   test("only an owner changes who else may do what", () => {
     for (const action of ["team:write", "settings:write", "audit:read", "payers:erase"] as const)
       expect(memberRoles.filter((role) => may(role, action))).toEqual(["owner"]);
+  });
+});
+
+describe("of the scopes that a key is asked to have, those are beyond a role", () => {
+  test.each<[...Parameters<typeof scopesBeyond>, beyond: string[]]>([
+    [
+      "developer",
+      "production",
+      ["payments:read", "payments:write", "refunds:write"],
+      ["payments:write", "refunds:write"],
+    ],
+    ["developer", "sandbox", ["payments:read", "payments:write", "refunds:write"], []],
+    ["viewer", "sandbox", ["sandbox:write", "events:read"], ["sandbox:write"]],
+    ["viewer", "production", [], []],
+    // Nobody has it there, so a key that has it may do no more.
+    ["viewer", "production", ["sandbox:write"], []],
+    ["owner", "production", [...scopes], []],
+    // No scope of a key at all.
+    ["viewer", "production", ["team:write", "everything"], []],
+  ])("%s in %s of %j: %j", (role, environment, asked, beyond) => {
+    expect(scopesBeyond(role, environment, asked)).toEqual(beyond);
   });
 });
