@@ -922,6 +922,24 @@ where approval_id = $1`,
     expect(await read(uuid)).toMatchObject({ status: "unknown", result: null });
     expect(await refunded(client, reference)).toBe(0);
   });
+
+  test("it is given up as unknown a day after the decision, and is found out before that", async () => {
+    const ages = { 25: "unknown", 23: "executed" };
+    for (const [hours, status] of Object.entries(ages)) {
+      const { client, reference, uuid } = await waiting();
+      await stoppedAfter(uuid);
+      await asOwner(service.database, async (owner) => {
+        await owner.query("set session_replication_role = replica");
+        await owner.query(
+          "update operator_approvals set decided_at = decided_at - make_interval(hours => $2) where approval_id = $1",
+          [uuidOf(uuid), Number(hours)],
+        );
+      });
+      await service.app.sweepOperators();
+      expect((await read(uuid)).status, hours).toBe(status);
+      expect(await refunded(client, reference)).toBe(status === "executed" ? AMOUNT : 0);
+    }
+  });
 });
 
 describe("the database itself", () => {

@@ -24,6 +24,14 @@ test("an operator reads and changes what their role allows, and is in the audit 
   expect(json.data[0]).toMatchObject({ actor: admin.email, path: "/ops/v1/tokens", role: "admin", status: 201 });
 });
 
+test("a token that is sent along decides, whoever is signed in", async () => {
+  const admin = await operates(service, "admin");
+  const { token: viewer } = await service.operate("POST", "/tokens", { name: "beside", role: "viewer" });
+  const sent = async (bearer: string): Promise<string> =>
+    outcome(await admin.get("/ops/v1/operators/invitations", { authorization: `Bearer ${bearer}` }));
+  expect([await sent(viewer as string), await sent("op_wrong")]).toEqual(["403 FORBIDDEN", "401 UNAUTHORIZED"]);
+});
+
 test("the view of a session says the role, and no memberships", async () => {
   const support = await operates(service, "support");
   const { json } = await support.get("/ops/v1/session");
