@@ -202,9 +202,15 @@ describe("rolling", () => {
   test("never makes the one before live longer than it would", async () => {
     const expires_at = inMinutes(1);
     const before = await make({ expires_at });
+    await asOwner(service.database, (root) =>
+      root.query("update credentials set created_at = created_at - interval '1 hour' where client_id = $1", [
+        before.json.client_id,
+      ]),
+    );
     const rolled = await owner.post(`${keys}/${before.json.client_id}/roll`, {});
     expect((await listed(before.json.client_id)).expires_at).toBe(expires_at);
-    expect(rolled.json.expires_at).not.toBeNull();
+    // As long a life as that one had, from now on.
+    expect(Date.parse(rolled.json.expires_at) - Date.parse(expires_at)).toBeGreaterThanOrEqual(3_599_000);
   });
 });
 
@@ -239,6 +245,16 @@ test("a book has so many live keys and no more, until one is revoked", async () 
   // The merchant's own first credential is one of the twenty.
   expect(made).toHaveLength(19);
   expect((await owner.get(`${keys}?limit=5`)).json).toMatchObject({ has_more: true });
+  // Neither keys of the other environment count, nor those that have expired.
+  owner.environment = "production";
+  expect((await make()).status).toBe(201);
+  owner.environment = "sandbox";
+  expect((await make()).status).toBe(422);
+  await asOwner(service.database, (root) =>
+    root.query("update credentials set expires_at = '2020-01-01' where client_id = $1", [made[1]?.json.client_id]),
+  );
+  expect((await make()).status).toBe(201);
+  expect((await make()).status).toBe(422);
   await owner.send("DELETE", `${keys}/${made[0]?.json.client_id}`);
   expect((await make()).status).toBe(201);
 });
@@ -344,19 +360,23 @@ describe("nobody else", () => {
     expect((await developer.send("DELETE", `${keys}/${whole.client_id}`)).status).toBe(200);
   });
 
-  test("loosens where from, or how, a key may do what their role does not allow", async () => {
+  test("loosens where from, how, or how long a key may do what their role does not allow", async () => {
     const developer = await joins(service, merchantId, "developer");
     owner.environment = developer.environment = "production";
     const addresses = ["203.0.113.7/32", "198.51.100.0/24"];
-    const { json } = await make({ allowed_addresses: addresses, signature: "rfc9421" });
+    const { json } = await make({ allowed_addresses: addresses, signature: "rfc9421", expires_at: inMinutes(60) });
     const patch = async (change: Record<string, unknown>): Promise<string> =>
       outcome(await developer.send("PATCH", `${keys}/${json.client_id}`, change));
     for (const allowed_addresses of [[], ["192.0.2.1/32"], [...addresses, "192.0.2.1/32"]])
       expect(await patch({ allowed_addresses }), String(allowed_addresses)).toBe("403 FORBIDDEN");
     expect(await patch({ signature: "any" })).toBe("403 FORBIDDEN");
-    for (const stricter of [{ allowed_addresses: addresses.slice(1) }, { signature: "rfc9421" }])
+    for (const expires_at of [inMinutes(61), null])
+      expect(await patch({ expires_at }), String(expires_at)).toBe("403 FORBIDDEN");
+    const allowed_addresses = addresses.slice(1);
+    for (const stricter of [{ allowed_addresses }, { signature: "rfc9421" }, { expires_at: inMinutes(30) }])
       expect(await patch(stricter)).toBe("200");
-    expect(await patch({ scopes: ["payments:read"], allowed_addresses: [], signature: "any" })).toBe("200");
+    const anyhow = { allowed_addresses: [], signature: "any", expires_at: null };
+    expect(await patch({ scopes: ["payments:read"], ...anyhow })).toBe("200");
   });
 
   test("comes by two changes at once to what neither would be allowed", async () => {

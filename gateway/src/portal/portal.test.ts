@@ -175,6 +175,12 @@ describe("the door", () => {
     await expect
       .poll(async () => outcome(await owner.get("/portal/v1/payments")), { timeout: 30_000, interval: 50 })
       .toBe("403 MERCHANT_SUSPENDED");
+    // What the portal alone offers, too: no key is made for it, and nobody is let in.
+    for (const [path, body] of [
+      ["credentials", { name: "x" }],
+      ["team/invitations", { role: "owner" }],
+    ] as const)
+      expect(outcome(await owner.post(`/portal/v1/${path}`, body)), path).toBe("403 MERCHANT_SUSPENDED");
     expect((await owner.get("/portal/v1/session")).status).toBe(200);
   });
 
