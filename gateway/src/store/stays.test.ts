@@ -71,6 +71,15 @@ const payment = {
   routing: {},
 };
 const routed = { gateway_code: "nusantara", instructions: {} };
+const credential = {
+  ...book,
+  client_id: `ak_test_${"0".repeat(26)}`,
+  secret_sealed: `\\x${"00".repeat(30)}`,
+  scopes: ["payments:read"],
+  signature: "any",
+  created_at: then,
+  allowed_addresses: [],
+};
 const refund = { ...book, ...money, refund_id: id, payment_id: other, created_at: then };
 const dispute = {
   ...book,
@@ -325,6 +334,20 @@ test.each<[what: string, table: string, row: Row, set: string, refused?: string]
   ["a token gets its end", "operator_tokens", token, "expires_at = now(), revoked_at = now(), replaced_by = token_id"],
   ["a token never ends after all", "operator_tokens", { ...token, expires_at: later }, "expires_at = null", "GB005"],
   ["a revocation is taken back", "operator_tokens", { ...token, revoked_at: later }, "revoked_at = null", "GB005"],
+  [
+    "a key's revocation is taken back",
+    "credentials",
+    { ...credential, revoked_at: then },
+    "revoked_at = null",
+    "GB005",
+  ],
+  ["a key was revoked later", "credentials", { ...credential, revoked_at: then }, `revoked_at = '${later}'`, "GB005"],
+  [
+    "a revoked key is sealed anew",
+    "credentials",
+    { ...credential, revoked_at: then },
+    "secret_sealed = secret_sealed || '\\x00'",
+  ],
   ["a replacement is taken back", "operator_tokens", { ...token, replaced_by: other }, "replaced_by = null", "GB005"],
   ["other rules decide", "routing_rule_sets", rules, "active = false, epoch = 1"],
   ["an incident becomes planned work", "incidents", incident, `impact = 'maintenance', ends_at = '${later}'`, "GB005"],

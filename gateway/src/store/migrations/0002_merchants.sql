@@ -34,6 +34,16 @@ create table credentials (
 create index credentials_by_client on credentials (client_id);
 create index credentials_newest on credentials (merchant_id, environment, created_at, client_id);
 
+-- A credential that was revoked stays revoked, and since when: whoever held its secret may hold it still.
+create function refuse_revival() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  raise exception 'a revoked credential stays revoked' using errcode = 'GB005';
+end
+$$;
+create trigger credentials_stay_revoked before update on credentials
+for each row when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+execute function refuse_revival();
+
 -- When each credential was last used, and from where: written seconds later, many at once, so it may miss what came just before a crash.
 create table credential_uses (
   merchant_id uuid not null,
@@ -111,4 +121,6 @@ create trigger books_clock_forward before update on books
 for each row when (new.clock_offset_seconds < old.clock_offset_seconds)
 execute function refuse_clock_backwards();
 
-grant select, insert, update on merchants, credentials, credential_uses, merchant_profiles, webhook_endpoints, books to gerbang_app;
+grant select, insert on credentials to gerbang_app;
+grant update (secret_sealed, scopes, signature, name, revoked_at, expires_at, allowed_addresses, replaced_by) on credentials to gerbang_app;
+grant select, insert, update on merchants, credential_uses, merchant_profiles, webhook_endpoints, books to gerbang_app;
