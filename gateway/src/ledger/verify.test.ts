@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
 import { defaultSettings } from "../merchants/settings.ts";
-import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { postJournal } from "../../test/journals.ts";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
-import { ledgerNeeds, post } from "./ledger.ts";
 import { eventsMissing, eventsUnfounded } from "./verify-events.sql.ts";
 import { batchesWrong, itemsContested, itemsWrong, marksWrong, paymentsWrong } from "./verify-rows.sql.ts";
 import {
@@ -460,15 +460,6 @@ test("after all that, the book is as clean as before", async () => {
   expect((await verifyBook(database, busy.book)).wrong).toBeUndefined();
 });
 
-/** Posts a journal as the service's own role may, which nothing in the service asked for. */
-const posted = (book: Book, draft: JournalDraft): Promise<unknown> =>
-  lanesOn(database).move(book.merchantId, {
-    name: "post",
-    book,
-    needs: ledgerNeeds(book),
-    execute: (set, { realNow: now }) => post({ set, book, now, newId: (kind) => newId(kind, now) }, draft).seq,
-  });
-
 test("a hashed and balanced journal that no row asked for is found", async () => {
   const found = async (
     draft: (reference: string) => Omit<JournalDraft, "groupId">,
@@ -477,7 +468,7 @@ test("a hashed and balanced journal that no row asked for is found", async () =>
     const { client, merchantId } = await service.merchant();
     const book: Book = { merchantId, environment: "sandbox" };
     const reference = await paid(client);
-    await posted(book, { groupId: group ?? reference, ...draft(reference) });
+    await postJournal(database, book, { groupId: group ?? reference, ...draft(reference) });
     return [(await verifyBook(database, book)).wrong, reference];
   };
   const sum = { currency: "IDR", amountMinor: 5_000n };
@@ -541,7 +532,7 @@ test.each([
     { account: accounts.bank, ...sum },
     { account: accounts.available, currency: "IDR", amountMinor: -sum.amountMinor },
   ];
-  await posted(book, { kind, operationKey: `${kind}:${reference}`, groupId: reference, postings });
+  await postJournal(database, book, { kind, operationKey: `${kind}:${reference}`, groupId: reference, postings });
   expect((await verifyBook(database, book)).wrong).toMatch(wrong);
 });
 

@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
-import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { postJournal } from "../../test/journals.ts";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { type AccountRow, selectAccounts } from "../balances/trial-balance.sql.ts";
+import { systemClock } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { capturePostings } from "../ledger/journal.ts";
-import { ledgerNeeds, post } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { trialBalanceEndpoints } from "./trial-balance.routes.ts";
@@ -203,22 +204,9 @@ test("a merchant with money in both environments stands in each with that enviro
   const database = openDatabase(service.database);
   const { merchantId } = shops[0] as Shop;
   const book: Book = { merchantId, environment: "production" };
-  await lanesOn(database).move(merchantId, {
-    name: "post",
-    book,
-    needs: ledgerNeeds(book),
-    execute: (set, { realNow: now }) => {
-      const groupId = newId("payment", now);
-      const postings = capturePostings({
-        currency: "IDR",
-        amountMinor: 1_000n,
-        feeMinor: 7n,
-        gatewayCode: "nusantara",
-      });
-      const draft = { kind: "capture", groupId, operationKey: `capture:${groupId}`, postings };
-      return post({ set, book, now, newId: (kind) => newId(kind, now) }, draft).seq;
-    },
-  });
+  const groupId = newId("payment", systemClock.now());
+  const postings = capturePostings({ currency: "IDR", amountMinor: 1_000n, feeMinor: 7n, gatewayCode: "nusantara" });
+  await postJournal(database, book, { kind: "capture", groupId, operationKey: `capture:${groupId}`, postings });
   await database.end();
   const { books, currencies } = (await ask("GET", `/trial-balance?${always}`)).json;
   expect(books).toBe(1);

@@ -89,6 +89,9 @@ test.each<[given: string, change: string, isAllowed: boolean]>([
   [review, `risk_decision = 'approve', ${routed}, expires_at = now() + interval '1 hour'`, true],
   [`${review}, status = 'failed'`, "risk_decision = 'approve'", false],
   [`${review}, status = 'canceled', canceled_at = now()`, "expires_at = now() + interval '1 hour'", false],
+  ...["risk_decision = 'approve'", "gateway_code = 'nusantara'", "expires_at = now() + interval '1 hour'"].map(
+    (change): [string, string, boolean] => [`${review}, status = 'expired'`, change, false],
+  ),
   ["status = 'pending'", routed, true],
   ["status = 'processing'", "gateway_code = 'nusantara'", true],
   ["status = 'pending'", `routing = '{"b":1}'`, true],

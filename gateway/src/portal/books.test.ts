@@ -2,11 +2,12 @@
 // another's. Method: a real service with payments that were settled; the sums are held against each other.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { postJournal } from "../../test/journals.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
+import { systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { capturePostings, unappliedPostings } from "../ledger/journal.ts";
-import { ledgerNeeds, post } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
 
 let service: TestService;
@@ -214,17 +215,10 @@ test("a statement has what a merchant paid as a fee, and not what is nobody's ye
     ["capture", capturePostings({ ...money, feeMinor: 500n, gatewayCode: "nusantara" })],
     ["receipt_unapplied", unappliedPostings("nusantara", money)],
   ] as const;
-  for (const [kind, postings] of moves)
-    await lanesOn(database).move(merchantId, {
-      name: "post",
-      book,
-      needs: ledgerNeeds(book),
-      execute: (set, { realNow: now }) => {
-        const groupId = newId("payment", now);
-        const draft = { kind, groupId, operationKey: `${kind}:${groupId}`, postings };
-        return post({ set, book, now, newId: (of) => newId(of, now) }, draft).seq;
-      },
-    });
+  for (const [kind, postings] of moves) {
+    const groupId = newId("payment", systemClock.now());
+    await postJournal(database, book, { kind, groupId, operationKey: `${kind}:${groupId}`, postings });
+  }
   await database.end();
   const { movements } = (await owner.get("/portal/v1/statements/IDR?from=2020-01-01&to=2199-12-31")).json as Statement;
   const nothing = { available_minor: 0, held_minor: 0, pending_settlement_minor: 0 };
