@@ -68,7 +68,11 @@ class Run {
   words = "";
   private readonly ended: Promise<number>;
 
-  constructor(args: readonly string[], env: Record<string, string>, terminal?: { columns: number; rows: number }) {
+  constructor(
+    args: readonly string[],
+    env: Record<string, string>,
+    { terminal, interruptAt }: { terminal?: { columns: number; rows: number }; interruptAt?: string } = {},
+  ) {
     const own = {
       PATH: process.env.PATH ?? "",
       HOME: folder,
@@ -82,7 +86,7 @@ class Run {
         if (code !== undefined) resolve(code);
       };
     });
-    driver.stdin?.write(`${JSON.stringify({ args, env: { ...own, ...env }, cwd: folder, terminal })}\n`);
+    driver.stdin?.write(`${JSON.stringify({ args, env: { ...own, ...env }, cwd: folder, terminal, interruptAt })}\n`);
   }
 
   get lines(): unknown[] {
@@ -196,7 +200,7 @@ describe("payments", () => {
     const terminal = { columns: 60, rows: 6 };
     const create = async () => (await client.post("/v1/payments", paymentBody())).json as { reference: string };
     const [first, second, third] = [await create(), await create(), await create()];
-    const run = new Run(["payments", "list", "--watch"], { ...ofClient(), NO_COLOR: "1" }, terminal);
+    const run = new Run(["payments", "list", "--watch"], { ...ofClient(), NO_COLOR: "1" }, { terminal });
     await vi.waitFor(() => expect(run.data).toContain("Ctrl-C ends it"), 30_000);
     expect((await run.interrupt()).code).toBe(0);
     const [screen = ""] = run.data.split("\u001B[H\u001B[2J").slice(1);
@@ -538,9 +542,7 @@ describe("a terminal", () => {
 
   test("is told the key that a payment goes on with, where no acquirer took it yet and none was given", async () => {
     const typed = ["payments", "create", "--amount-minor", "5000", "--scenario", "gateway_error_once"];
-    const started = new Run(typed, ofClient());
-    await expect.poll(() => started.words, { timeout: 10_000 }).toContain("GATEWAY_ERROR: trying again");
-    const { code, words } = await started.interrupt();
+    const { code, words } = await new Run(typed, ofClient(), { interruptAt: "GATEWAY_ERROR: trying again" }).done();
     expect([code, words]).toEqual([130, expect.stringContaining("\nWhat was sent may have been done: look it up.\n")]);
     const key = /--idempotency-key (\S+)$/m.exec(words)?.[1] ?? "";
     const again = await gerbang([...typed, "--idempotency-key", key]);

@@ -193,10 +193,17 @@ test("a double click removes one file, and what is said of a file that somebody 
   await page.mouse.down({ clickCount: 2 });
   await page.mouse.up({ clickCount: 2 });
 
+  // The page learns nothing new before the button is pressed: it may ask at any time, and would show that the file is gone.
+  const pressed = Promise.withResolvers<void>();
+  await page.route("**/evidence", async (route) => {
+    await pressed.promise;
+    await route.continue();
+  });
   const { files } = (await requests.get(`/portal/v1/disputes/${uuid}/evidence`)).json;
   expect(files.map(({ name }: { name: string }) => name)).toEqual(["dua.pdf", "tiga.pdf"]);
   await requests.send("DELETE", `/portal/v1/disputes/${uuid}/evidence/files/${files[0].file_id}`);
   await button(page, "Remove dua.pdf").click();
+  pressed.resolve();
   await page.getByText("The evidence has no such file.").waitFor();
   await expect.poll(() => kept(page).count()).toBe(1);
   expect(await kept(page).getByRole("alert").count()).toBe(0);
