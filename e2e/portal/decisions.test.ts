@@ -187,8 +187,8 @@ test("late money that its acquirer takes back is told with what can be done: its
     .waitFor();
 });
 
-/** A refund that the bank accepted, and a payment that it has in processing, both a day ago. */
-async function leftOpen(): Promise<{ uuid: string; reference: string }> {
+/** A refund that the bank accepted, a payment that it has in processing, and a canceled one of which it says nothing, all a day ago. */
+async function leftOpen(): Promise<{ uuid: string; reference: string; canceled: string }> {
   const { service } = portal;
   const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
   const { version } = await service.operate("POST", "/routing/rules", { rules });
@@ -206,16 +206,27 @@ async function leftOpen(): Promise<{ uuid: string; reference: string }> {
   bank.refundStatus = "pending";
   const { uuid } = (await client.post("/v1/refunds", { payment_reference, amount_minor: 2_000_000 })).json;
   await expect.poll(async () => (await service.operate("GET", `/refunds/${uuid}`)).operation?.step).toBe("polling");
-  await asOwner(service.database, (owner) =>
-    owner.query(`update acquirer_operations
-      set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
-      where operation_id in ('${uuidOf(uuid as string)}', '${uuidOf(reference)}')`),
-  );
-  return { uuid, reference };
+  const canceled = await made(3_000_000, { status: "waiting" });
+  bank.answersQuestions = false;
+  await client.post(`/v1/payments/${canceled}/cancel`, {});
+  await expect
+    .poll(async () => (await service.operate("GET", `/payments/${canceled}`)).operations[0].step)
+    .toBe("inquiring");
+  // Those that a worker has claimed it would write anew.
+  const older = `update acquirer_operations
+    set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
+    where operation_id = any($1::uuid[]) and created_at > now() - interval '1 day'
+      and due_at not between now() + interval '20 seconds' and now() + interval '61 seconds'`;
+  for (let left = 3; left > 0;) {
+    const ids = [uuid as string, reference, canceled].map(uuidOf);
+    left -= (await asOwner(service.database, (owner) => owner.query(older, [ids]))).rowCount ?? 0;
+  }
+  bank.answersQuestions = true;
+  return { uuid, reference, canceled };
 }
 
 test("what an acquirer never says is recorded by hand, with what shows it", async () => {
-  const { uuid, reference } = await leftOpen();
+  const { uuid, reference, canceled } = await leftOpen();
   const { page, open, look } = await portal.operator("admin");
   // What cannot be read is said, and read again.
   let isDown = true;
@@ -262,6 +273,17 @@ test("what an acquirer never says is recorded by hand, with what shows it", asyn
   await page.getByText("If the acquirer never says").waitFor({ state: "detached" });
   const hands = page.getByRole("region", { name: "What operators did" });
   await hands.getByText(`/payments/${reference}/outcome`).waitFor();
+
+  await open(at.payment(canceled));
+  const late = page.getByRole("article", { name: "Record that it was paid" });
+  expect(await late.getByRole("row", { name: "Money not assigned yet" }).textContent()).toContain("+30,000.00");
+  await look("console-payment-outcome-over");
+  await page.getByRole("article", { name: "Record that it was not paid" }).getByRole("button").click();
+  await dialog.getByLabel("What shows it").fill("Merbabu's letter 119");
+  await dialog.getByRole("button", { name: "Record that it was not paid" }).click();
+  await page.getByText("If the acquirer never says").waitFor({ state: "detached" });
+  const after = await portal.service.operate("GET", `/payments/${canceled}`);
+  expect([after.payment.status, after.operations[0].step]).toEqual(["canceled", "done"]);
 });
 
 test("two operators release one big refund", async () => {

@@ -221,7 +221,7 @@ test.each([
   (_how, status, left) => {
     const { payment, operation, begun } = start({ status, expiresAt: NOW + left }, { inquiries: 12 });
     const asked = begun.when(conclude(operation, known({ status: "processing" })));
-    expect(current(asked, operation)).toMatchObject({ step: "polling", dueAt: NOW + 600 * SECOND });
+    expect(current(asked, operation)).toMatchObject({ step: "inquiring", inquiries: 13, dueAt: NOW + 600 * SECOND });
     const came = asked.when(conclude(operation, known(paid)));
     expect(came.changes.inserted(receipts)).toMatchObject([
       { status: "unapplied", paymentReference: payment.reference },

@@ -121,7 +121,7 @@ function concluded(result: OpenResult, status: PaymentStatus = "canceled", expir
 test.each<[string, OpenResult, string]>([
   ["ended", { kind: "known", instructions, isOver: true, state: { status: "failed" } }, "done"],
   ["not to be ended", { kind: "known", instructions, isOver: true, state: { status: "waiting" } }, "polling"],
-  ["being paid", { kind: "known", instructions, isOver: true, state: { status: "processing" } }, "polling"],
+  ["being paid", { kind: "known", instructions, isOver: true, state: { status: "processing" } }, "inquiring"],
   ["not there any more", { kind: "absent" }, "done"],
   ["not known", { kind: "unknown" }, "inquiring"],
 ])("a cancelled payment that is %s at its acquirer", (_how, result, step) => {

@@ -108,7 +108,7 @@ export function concludeOpening(
         case "refused":
           // A worker that has taken the operation up since may have it opened there under this very key.
           return taken || current.step !== operation.step
-            ? inquireAgain(context, current)
+            ? inquireAgain(context, current, payment)
             : failOver(parts, context, current, payment);
         case "absent": {
           if (!taken) return backToRouting(context, current, payment);
@@ -117,7 +117,7 @@ export function concludeOpening(
           const isOpen = status === "pending" || status === "processing";
           // That it is absent is final: what is over here is not asked about again, and its request gets its answer.
           return isOpen
-            ? { ...inquireAgain(context, current), exceptions }
+            ? { ...inquireAgain(context, current, payment), exceptions }
             : { ...endOpening(parts, context, current, payment), exceptions };
         }
         case "closed":
@@ -125,7 +125,7 @@ export function concludeOpening(
           return endOpening(parts, context, current, payment);
         case "unknown":
           return {
-            ...inquireAgain(context, current),
+            ...inquireAgain(context, current, payment),
             exceptions: result.otherMoney === true ? recorded(context, current, "other_money") : [],
           };
       }
@@ -190,14 +190,11 @@ function recorded(context: CommandContext, operation: Operation, exception: Exce
   return recordException(context, operation, operation.attempt, exception) ? [exception] : [];
 }
 
-/** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */
-function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
-  set.update(operations, {
-    ...operation,
-    step: operation.step === "polling" ? "polling" : "inquiring",
-    inquiries: operation.inquiries + 1,
-    dueAt: nextInquiry(operation.inquiries, realNow),
-  });
+/** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. If the payment is over here, an operator may record it. */
+function inquireAgain({ set, realNow }: CommandContext, operation: Operation, { status }: Payment): Concluded {
+  const step = operation.step === "polling" && !isUnpaid(status) ? "polling" : "inquiring";
+  const inquiries = operation.step === "polling" && step === "inquiring" ? 0 : operation.inquiries;
+  set.update(operations, { ...operation, step, inquiries: inquiries + 1, dueAt: nextInquiry(inquiries, realNow) });
   return { fault: new Fault("GATEWAY_TIMEOUT") };
 }
 
@@ -230,14 +227,12 @@ function answerAccepted(
   const { set, now } = context;
   const answer = parts.createdReply(payment);
   const dueAt = nextInquiryOf(parts, context, operation, payment, observation);
-  set.update(operations, {
-    ...operation,
-    step:
-      dueAt === undefined ? "done" : isPaid(payment.status) || payment.status === "failed" ? "inquiring" : "polling",
-    idempotencyKey: undefined,
-    inquiries: operation.step === "polling" ? operation.inquiries + 1 : 0,
-    dueAt,
-  });
+  const { status } = payment;
+  const isInquired =
+    isPaid(status) || status === "failed" || (isUnpaid(status) && observation.reported === "processing");
+  const step = dueAt === undefined ? "done" : isInquired ? "inquiring" : "polling";
+  const inquiries = operation.step === "polling" || operation.step === step ? operation.inquiries + 1 : 0;
+  set.update(operations, { ...operation, step, idempotencyKey: undefined, inquiries, dueAt });
   completeKey(set, keptKey(operation, payment), answer, now);
   return { reply: answer };
 }

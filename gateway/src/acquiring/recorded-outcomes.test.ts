@@ -2,7 +2,7 @@
 // Method: the pure commands over each step, status and age, followed by the acquirer's later word.
 import { describe, expect, test } from "vitest";
 import { anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
-import { NOW, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
+import { NOW, type Then, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
@@ -10,6 +10,7 @@ import { HOUR, SECOND } from "../ground/clock.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
+import { type PaymentStatus, isUnpaid, paymentStatuses } from "../payments/states.ts";
 import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
@@ -18,7 +19,7 @@ import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
-import { recordPaymentOutcome, recordRefundOutcome } from "./recorded-outcomes.ts";
+import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "./recorded-outcomes.ts";
 import { concludeRefund } from "./refund-operations.ts";
 
 const owner = ownerWith();
@@ -194,6 +195,55 @@ describe("a payment", () => {
           .refuses("PAYMENT_NOT_PAYABLE", { status });
     },
   );
+
+  const isOver = (status: PaymentStatus) => isUnpaid(status) || status === "failed";
+  test.each(paymentStatuses)("that is %s, and of which nobody knows whether money comes", (status) => {
+    const [notPaid, paid] = ([undefined, "trx-1"] as const).map((transactionId) => {
+      const { payment, asked, start } = leftPayment({ step: "inquiring", inquiries: 20 }, { status });
+      return start.when(recordPaymentOutcome(parts, owner, payment, asked, transactionId));
+    }) as [Then<Payment>, Then<Payment>];
+    if (status === "processing") expect([paid.answer.status, notPaid.answer.status]).toEqual(["succeeded", "failed"]);
+    else if (isOver(status)) {
+      for (const { changes, answer } of [paid, notPaid]) {
+        expect(answer.status).toBe(status);
+        expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+        expect([changes.updated(payments), changes.events]).toEqual([[], []]);
+      }
+      expect([notPaid.changes.inserted(receipts), notPaid.changes.journals]).toEqual([[], []]);
+      expect(paid.changes.inserted(receipts)).toMatchObject([{ transactionId: "trx-1", status: "unapplied" }]);
+      expect(paid.changes.journals).toEqual([
+        {
+          kind: "receipt_unapplied",
+          entries: { "acquirer:kawah:receivable IDR": 1_000_000n, "platform:unapplied IDR": -1_000_000n },
+        },
+      ]);
+    } else for (const recorded of [paid, notPaid]) recorded.refuses("PAYMENT_NOT_PAYABLE", { status });
+  });
+
+  test.each(["canceled", "expired"] as const)(
+    "that is %s, and unclear at its acquirer, comes to be left to an operator",
+    (status) => {
+      const { payment, asked, start } = leftPayment({ inquiries: 40 }, { status });
+      const unclear = concludeOpening(parts, owner.merchant, asked, { kind: "unknown" });
+      const inquired = start.when(unclear);
+      const expected = { step: "inquiring", inquiries: 1, dueAt: NOW + SECOND };
+      expect(inquired.changes.updated(operations)).toMatchObject([expected]);
+      // Unclear again, it is asked about ever more rarely; a clear answer takes it back to where it is polled.
+      const again = inquired.when(unclear);
+      expect(again.changes.updated(operations)).toMatchObject([
+        { step: "inquiring", inquiries: 2, dueAt: NOW + 2 * SECOND },
+      ]);
+      const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
+      const clear = { kind: "known", isOver: true, instructions, state: { status: "waiting" } } as const;
+      const known = again.when(concludeOpening(parts, owner.merchant, asked, clear));
+      expect(known.changes.updated(operations)).toMatchObject([{ step: "polling", inquiries: 0 }]);
+    },
+  );
+
+  test("that failed, and that a refund's operation is read for, is not taken for a payment that is over", () => {
+    const operation = anOperation("rfd_1", { kind: "refund", step: "inquiring", createdAt: aDayAgo });
+    expect(() => refuseUnlessLeftOpen("failed", operation, NOW)).toThrow("It is failed.");
+  });
 
   test("whose creation waits for the outcome answers it, and a call that was under way gives the same answer", () => {
     const { payment, asked, start } = leftPayment({ step: "inquiring", idempotencyKey: "creation-1" });

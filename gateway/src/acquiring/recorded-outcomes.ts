@@ -23,15 +23,18 @@ const SAYS_ITSELF: Micros = 24 * HOUR;
 const CLOCKS_APART: Micros = 10 * SECOND;
 
 /**
- * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending or the payment processing, its acquirer was called and
- * is being asked, and a day has passed. While a call is planned or under way, the acquirer may be about to do what was recorded as not done.
+ * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending, or the payment processing, or over and nobody knows
+ * whether its money comes; its acquirer was called and is being asked, and a day has passed. While a call is planned or under way, the acquirer may
+ * be about to do what was recorded as not done.
  */
 export function refuseUnlessLeftOpen(
   status: string,
   operation: Operation | undefined,
   realNow: Micros,
 ): asserts operation is Operation {
-  const isOpen = status === (operation?.kind === "refund" ? "pending" : "processing");
+  const isOver = ["canceled", "expired", "failed"].includes(status) && operation?.step === "inquiring";
+  const isOpen =
+    (isOver && operation.kind === "payment") || status === (operation?.kind === "refund" ? "pending" : "processing");
   const isAsked = operation?.step === "inquiring" || operation?.step === "polling";
   if (operation && isOpen && isAsked && realNow >= operation.createdAt + SAYS_ITSELF) return;
   const why = isAsked
@@ -64,8 +67,9 @@ export function recordRefundOutcome(
 }
 
 /**
- * Ends a processing payment: failed, or paid in full by this transaction. Answers its creation, if that still waits. Throws PAYMENT_NOT_PAYABLE (see
- * `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE while it is being asked about, and VALIDATION_ERROR for a transaction that was reported before.
+ * Ends a processing payment: failed, or paid in full by this transaction. One that is over stays so, and this transaction is late money. Answers its
+ * creation, if that still waits. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE while it is being asked about, and
+ * VALIDATION_ERROR for a transaction that was reported before.
  */
 export function recordPaymentOutcome(
   parts: Pick<OpeningParts, "createdReply">,

@@ -13,7 +13,7 @@ import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds } from "../http/examples.ts";
 import { exampleOf, identity, text, withExample } from "../http/shapes.ts";
-import { capturePostings, refundReturnPostings } from "../ledger/journal.ts";
+import { capturePostings, refundReturnPostings, unappliedPostings } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -149,7 +149,7 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     operationId: "recordPaymentOutcome",
     path: "/ops/v1/payments/{reference}/outcome",
     params: paymentParams,
-    summary: "Record what became of a payment that its acquirer leaves processing",
+    summary: "Record what became of a payment that its acquirer leaves open",
     description,
     tag: "Payments",
     role: "admin",
@@ -164,15 +164,17 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
         refuseUnlessLeftOpen(status, asked, clock.now());
         const { gatewayCode } = asked;
         const money = `${currency} ${readable(amountMinor, currency)}`;
+        const isLate = status !== "processing";
+        const paid = isLate ? unappliedPostings(gatewayCode, payment) : capturePostings({ ...payment, gatewayCode });
         return {
           summary:
             outcome === "succeeded"
-              ? `Record that ${gatewayCode} took the ${money} of ${reference}`
-              : `Record that ${gatewayCode} took nothing for ${reference} of ${money}: it fails`,
+              ? `Record that ${gatewayCode} took the ${money} of ${reference}${isLate ? `, which is ${status}: late money` : ""}`
+              : `Record that ${gatewayCode} took nothing for ${reference} of ${money}: it ${isLate ? `stays ${status}` : "fails"}`,
           book,
           paymentReference: reference,
           amount: { amountMinor, currency },
-          postings: outcome === "succeeded" ? capturePostings({ ...payment, gatewayCode }) : [],
+          postings: outcome === "succeeded" ? paid : [],
         };
       },
     },

@@ -5,6 +5,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { type OperatorAsk, VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { readOperationKey } from "../acquiring/operation.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { approvalEndpoints } from "./approvals.routes.ts";
 import { outcomeEndpoints } from "./outcomes.routes.ts";
@@ -34,9 +35,14 @@ const AMOUNT = 1_000_000;
 let transactions = 0;
 const proof = "Kawah's letter of 20 November";
 
+/** The key under which the bank was last called about this payment or refund; others may be tried again at any time. */
+const keyOf = (id: string): string =>
+  [...bank.opened, ...bank.refunds].findLast((call) => readOperationKey(call.operationKey)?.id === id)?.operationKey ??
+  expect.unreachable(`${id} was not ordered`);
+
 async function told(state: { status: "processing" } | { status: "paid"; transactionId: string }): Promise<string> {
   const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT }))).json;
-  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const operationKey = keyOf(reference as string);
   const reported =
     state.status === "paid"
       ? { status: "paid" as const, receipt: { ...state, amountMinor: BigInt(AMOUNT), currency: "IDR" } }
@@ -64,11 +70,15 @@ async function leftPayment(): Promise<string> {
   return reference;
 }
 
-async function aDayPasses(id: string): Promise<void> {
+/** Makes an operation a day old, and asked about so often; once no worker has claimed it, who would write it anew. The next inquiry is far. */
+async function aDayPasses(id: string, inquiries?: number): Promise<void> {
   const older = `update acquirer_operations
-    set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
-    where operation_id = $1::uuid`;
-  await asOwner(service.database, (owner) => owner.query(older, [uuidOf(id)]));
+    set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes', inquiries = coalesce($2::integer, inquiries)
+    where operation_id = $1::uuid and due_at not between now() + interval '20 seconds' and now() + interval '61 seconds'`;
+  await vi.waitFor(async () => {
+    const { rowCount } = await asOwner(service.database, (owner) => owner.query(older, [uuidOf(id), inquiries]));
+    expect(rowCount).toBe(1);
+  }, 90_000);
 }
 
 /** The record of a refund's payment, with what operators did to it. */
@@ -113,7 +123,7 @@ test.each([
 test("what the acquirer says afterwards is a disagreement for a person", async () => {
   const uuid = await leftRefund();
   await record(`/refunds/${uuid}`, { outcome: "failed" });
-  const { operationKey = "" } = bank.refunds.at(-1) ?? {};
+  const operationKey = keyOf(uuid);
   await report(service.origin, "kawah", { kind: "refund", operationKey, status: "succeeded" });
   const { data } = (await service.askOperator("/reconciliation-exceptions?status=open")).json;
   expect(data).toMatchObject([{ kind: "refund_after_failure", operation: uuid }]);
@@ -130,7 +140,7 @@ test("a payment is recorded as paid, by its transaction, and the same report cou
   expect([status, json.status, json.reference]).toEqual([200, "succeeded", reference]);
   expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("succeeded");
   const balance = await available();
-  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const operationKey = keyOf(reference);
   const receipt = { transactionId, amountMinor: BigInt(AMOUNT), currency: "IDR" };
   await report(service.origin, "kawah", { kind: "payment", operationKey, state: { status: "paid", receipt } });
   expect(await available()).toBe(balance);
@@ -140,11 +150,54 @@ test("a payment is recorded as paid, by its transaction, and the same report cou
 test("a payment is recorded as failed, and money that comes after all waits for a person", async () => {
   const reference = await leftPayment();
   expect((await record(`/payments/${reference}`, { outcome: "failed" })).json.status).toBe("failed");
-  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  const operationKey = keyOf(reference);
   const receipt = { transactionId: `late-${uuidOf(reference)}`, amountMinor: BigInt(AMOUNT), currency: "IDR" };
   await report(service.origin, "kawah", { kind: "payment", operationKey, state: { status: "paid", receipt } });
   const { data } = (await service.askOperator("/receipts?status=unapplied&limit=100")).json;
   expect(data).toContainEqual(expect.objectContaining({ payment_reference: reference, amount_minor: AMOUNT }));
+  await expectClean();
+});
+
+test("a payment that is over, and whose acquirer never says whether money comes, waits for an operator and is ended", async () => {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT }))).json;
+  bank.answersQuestions = false;
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  const operation = async () => (await service.askOperator(`/payments/${reference}`)).json.operations[0];
+  await vi.waitFor(async () => expect((await operation()).step).toBe("inquiring"), 30_000);
+  expect(outcomeOf(await record(`/payments/${reference}`, { outcome: "failed" }))).toBe("409 PAYMENT_NOT_PAYABLE");
+  await aDayPasses(reference as string, 14);
+  bank.answersQuestions = true;
+  const waits = async () => {
+    const { data } = (await service.askOperator("/waiting?environment=sandbox")).json;
+    return (data as { kind: string; items: { id: string }[] }[])
+      .filter(({ kind }) => kind === "outcome_unknown")
+      .flatMap(({ items }) => items.map(({ id }) => id));
+  };
+  expect(await waits()).toContain(reference);
+
+  const { decisions } = (await ask("GET", `/payments/${reference}/outcome`)).json;
+  expect(decisions).toMatchObject([
+    {
+      summary: `Record that kawah took the IDR 10,000.00 of ${reference}, which is canceled: late money`,
+      would_fail: null,
+      effects: [{ account: "acquirer:kawah:receivable" }, { account: "platform:unapplied", change_minor: -AMOUNT }],
+    },
+    {
+      summary: `Record that kawah took nothing for ${reference} of IDR 10,000.00: it stays canceled`,
+      would_fail: null,
+      effects: [],
+    },
+  ]);
+  const transactionId = `late-${uuidOf(reference as string)}`;
+  const { status, json } = await record(`/payments/${reference}`, {
+    outcome: "succeeded",
+    transaction_id: transactionId,
+  });
+  expect([status, json.status]).toEqual([200, "canceled"]);
+  expect(await operation()).toMatchObject({ step: "done" });
+  expect(await waits()).not.toContain(reference);
+  const { data: late } = (await service.askOperator("/receipts?status=unapplied&limit=100")).json;
+  expect(late).toContainEqual(expect.objectContaining({ payment_reference: reference, amount_minor: AMOUNT }));
   await expectClean();
 });
 
@@ -218,7 +271,7 @@ test("where the policy wants two operators it waits, is done by the second, and 
   expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(400_000);
 
   const other = await leftRefund();
-  const { operationKey = "" } = bank.refunds.at(-1) ?? {};
+  const operationKey = keyOf(other);
   const late = (await record(`/refunds/${other}`, { outcome: "failed" }, { token: sari })).json.approval;
   await report(service.origin, "kawah", { kind: "refund", operationKey, status: "succeeded" });
   const failed = await ask("POST", `/approvals/${late.uuid}/approve`, { body: {}, token: budi });

@@ -27,6 +27,14 @@ import { WhenPaid } from "../../../pages/payments/reference/when-paid.tsx";
 
 type Record = Schema<"PaymentRecord">;
 
+/** Whether its acquirer is asked about it and leaves it open: it is processing, or over and nobody knows whether money comes. */
+function isLeftOpen({ payment: { reference, status }, operations }: Record): boolean {
+  const isOver = ["canceled", "expired", "failed"].includes(status);
+  return operations.some(
+    ({ object, step }) => object === reference && (status === "processing" || (isOver && step === "inquiring")),
+  );
+}
+
 export function Page() {
   const reference = usePart("reference");
   const isAdmin = useMay()("admin");
@@ -58,9 +66,7 @@ export function Page() {
           <>
             <Unapplied of={record} />
             <PaymentFacts of={record} />
-            {record.payment.status === "processing" && record.operations.some((one) => one.object === reference) && (
-              <PaymentOutcome reference={reference} />
-            )}
+            {isLeftOpen(record) && <PaymentOutcome reference={reference} />}
             <Tabs
               label="Views of the payment"
               tabs={{
