@@ -23,11 +23,10 @@ const privateNetworks = z.string().transform((text, context) => {
   for (const message of problems) context.addIssue({ code: "custom", message });
   return networks;
 });
-const databaseUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  hostname: /^[^,]*$/,
-  error: "must be a postgres:// URL of one host",
-});
+const oneHost = "must be a postgres:// URL of one host";
+const databaseUrl = z
+  .url({ protocol: /^postgres(ql)?$/, hostname: /^[^,]*$/, error: oneHost })
+  .refine((url) => !/[?&]host=[^&]*(?:,|%2c)/i.test(url), oneHost);
 const masterKey = z.string().refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM);
 const token = z.string().min(24, "must have at least 24 characters");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });

@@ -50,13 +50,15 @@ test.each([
   expect(problems({ ...production, HOST, OPS_HOST: HOST })).toEqual([]);
 });
 
-test.each(["one.example,two.example:5432", "one.example:5432,two.example:5432"])(
-  "a database at the two hosts %s is refused, because the driver would look up one name",
-  (hosts) => {
-    const DATABASE_URL = `postgres://g@${hosts}/gerbang?sslmode=verify-full`;
-    expect(problems({ ...production, DATABASE_URL })).toEqual(["DATABASE_URL: must be a postgres:// URL of one host"]);
-  },
-);
+test.each([
+  "one.example,two.example:5432/gerbang?",
+  "one.example:5432,two.example:5432/gerbang?",
+  "one.example/gerbang?host=one.example,two.example&",
+  "one.example/gerbang?application_name=g&host=/run/one%2C/run/two&",
+])("a database at the two hosts of %s is refused, because the driver would look up one name", (hosts) => {
+  const DATABASE_URL = `postgres://g@${hosts}sslmode=verify-full`;
+  expect(problems({ ...production, DATABASE_URL })).toEqual(["DATABASE_URL: must be a postgres:// URL of one host"]);
+});
 
 test("the files for TLS in a database's address have to be there, and are named where they are not", () => {
   const ca = join(folder, "ca.pem");
