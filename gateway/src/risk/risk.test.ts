@@ -45,6 +45,7 @@ test("a burst from one throw-away mailbox is rejected", () => {
 test("the sandbox's address asks for a rejection, and only in the sandbox", () => {
   const customer = { email: "someone@reject.test" };
   expect(assess({ ...calm, customer }, settings).decision).toBe("reject");
+  expect(assess({ ...calm, customer }, { ...settings, reject_at: 100 }).decision).toBe("reject");
   expect(assess({ ...calm, customer, sandbox: false }, settings).decision).toBe("approve");
 });
 
@@ -107,6 +108,7 @@ test("the sandbox's address asks for a review, in any spelling and only in the s
   const customer = { email: "someone@Review.TEST" };
   expect(assess({ ...calm, customer }, settings)).toMatchObject({ decision: "review", score: settings.review_at });
   expect(assess({ ...calm, customer, sandbox: false }, settings).decision).toBe("approve");
+  expect(assess({ ...calm, customer }, { ...settings, review_at: 79 }).decision).toBe("review");
   // A merchant that has nothing reviewed gets none by asking.
   expect(assess({ ...calm, customer }, { ...settings, review_at: 101 }).decision).toBe("approve");
 });

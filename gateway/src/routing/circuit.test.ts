@@ -27,10 +27,28 @@ test("four failures are no verdict, five are, and five of ten are too", () => {
   expect(mostlyWell.state(start)).toBe("closed");
 });
 
-test("failures of more than a minute ago do not count", () => {
+test.each([
+  [60 * SECOND - 1, "open"],
+  [60 * SECOND, "closed"],
+])("four failures of %i microseconds ago and one now: %s", (ago, state) => {
   const circuit = failing(4);
-  circuit.record(call, false, start + 61 * SECOND);
-  expect(circuit.state(start + 61 * SECOND)).toBe("closed");
+  circuit.record(call, false, start + ago);
+  expect(circuit.state(start + ago)).toBe(state);
+});
+
+test("the latest fifty calls count", () => {
+  const circuit = new Circuit();
+  for (let count = 0; count < 60; count++) circuit.record(call, count < 10 || count % 5 !== 0, start);
+  expect(circuit.count(start)).toEqual({ calls: 50, failures: 10 });
+});
+
+test("calls may begin until the circuit opens, and those that fail after that make the rest no longer", () => {
+  const circuit = new Circuit();
+  const begun = Array.from({ length: 8 }, () => circuit.begin(start));
+  expect(begun).toEqual(begun.map(() => call));
+  for (const [index, permit] of begun.entries()) circuit.record(permit ?? call, false, start + index * SECOND);
+  // The fifth failure, after four seconds, opened it for ten.
+  expect([13, 14].map((seconds) => circuit.admits(start + seconds * SECOND))).toEqual([false, true]);
 });
 
 test("after its rest one call probes, and the others stay away", () => {
@@ -47,7 +65,8 @@ test("after its rest one call probes, and the others stay away", () => {
   circuit.record(probe, true, start + 11 * SECOND);
   expect(circuit.state(start + 11 * SECOND)).toBe("closed");
   // The past is forgotten: one failure more opens nothing.
-  circuit.record(call, false, start + 11 * SECOND);
+  circuit.record({ begunAt: start + 11 * SECOND, probe: false }, false, start + 11 * SECOND);
+  expect(circuit.count(start + 11 * SECOND)).toEqual({ calls: 1, failures: 1 });
   expect(circuit.state(start + 11 * SECOND)).toBe("closed");
 });
 
@@ -82,6 +101,8 @@ test("a probe that fails makes the rest longer, up to a bound", () => {
 test("an open circuit is closed to one method of one acquirer, and the reason is kept with the payment", () => {
   const circuits = new Circuits();
   for (let count = 0; count < 5; count++) circuits.of("nusantara", "qris").record(call, false, start);
+  circuits.of("nusantara", "va").record(call, false, start);
+  expect(circuits.open(start)).toEqual(new Set(["nusantara/qris"]));
   const table = {
     version: 1,
     rules: defaultRules,
@@ -96,6 +117,7 @@ test("an open circuit is closed to one method of one acquirer, and the reason is
   expect(route(table, { ...request, method: "va" }).chosen?.code).not.toBe("cendana");
   expect(circuits.report(start)).toEqual([
     { gatewayCode: "nusantara", method: "qris", state: "open", calls: 5, failures: 5 },
+    { gatewayCode: "nusantara", method: "va", state: "closed", calls: 1, failures: 1 },
   ]);
   expect(route(table, { ...request, method: "qris", refusedBy: ["cendana"] }).chosen).toBeUndefined();
 });

@@ -41,7 +41,7 @@ export class Circuit {
 
   state(now: Micros): CircuitState {
     if (this.restUntil === undefined) return "closed";
-    return this.probing || now >= this.restUntil ? "probing" : "open";
+    return now >= this.restUntil ? "probing" : "open";
   }
 
   /** Whether a call may begin now. */

@@ -1,6 +1,7 @@
 // Goal: the right acquirer, for reasons that are kept. Method: examples of each verdict, then properties over random tables.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Capability } from "../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import {
@@ -8,8 +9,11 @@ import {
   type Health,
   type RoutingRequest,
   type RoutingTable,
+  amountBounds,
   defaultRules,
+  finestStep,
   isOffered,
+  isSwitchedOff,
   judgementOf,
   route,
   routingRulesSchema,
@@ -83,6 +87,82 @@ test("equal priorities share by weight, and the same payment always draws the sa
   }
   expect((counts.nusantara ?? 0) / 4000).toBeCloseTo(0.6, 1);
   expect((counts.merapi ?? 0) / 4000).toBeCloseTo(0.4, 1);
+});
+
+/** A table of these acquirers, each of which takes QRIS as its capability says, by a rule that all share. */
+function taking(capabilities: Readonly<Record<string, Partial<Capability>>>): RoutingTable {
+  const like = simulatedAcquirers.find(({ code }) => code === "nusantara") ?? expect.unreachable();
+  const [whole] = like.capabilities.filter(({ method }) => method === "qris");
+  const acquirers = Object.entries(capabilities).map(([code, changes]) => ({
+    ...like,
+    code,
+    capabilities: [{ ...(whole as Capability), ...changes }],
+  }));
+  return {
+    ...table(
+      [],
+      Object.keys(capabilities).map((gateway_code) => ({ gateway_code, priority: 1 })),
+    ),
+    acquirers,
+  };
+}
+
+test.each([
+  [99n, "amount_out_of_range"],
+  [100n, "chosen"],
+  [105n, "amount_too_fine"],
+  [200n, "chosen"],
+  [201n, "amount_out_of_range"],
+])("an acquirer from 100 to 200 in steps of 10 is asked for %i: %s", (amountMinor, verdict) => {
+  const few = taking({ few: { minimumMinor: 100n, maximumMinor: 200n, stepMinor: 10n } });
+  expect(verdicts(route(few, { ...request, amountMinor }))).toEqual({ few: verdict });
+});
+
+test("what a method takes is what any of its acquirers takes: the widest amounts, and the finest step", () => {
+  const asked = { environment: "sandbox", method: "qris", currency: "IDR" } as const;
+  const both = taking({
+    mid: { minimumMinor: 7n, maximumMinor: 70n, stepMinor: 7n },
+    low: { minimumMinor: 5n, maximumMinor: 50n, stepMinor: 5n },
+    high: { minimumMinor: 10n, maximumMinor: 100n, stepMinor: 2n },
+  });
+  expect(amountBounds(both, asked)).toEqual({ minimumMinor: 5n, maximumMinor: 100n });
+  expect(finestStep(both, asked)).toBe(2n);
+  expect(finestStep(taking({ any: {}, coarse: { stepMinor: 100n } }), asked)).toBe(1n);
+  expect(amountBounds(both, { ...asked, currency: "USD" })).toBeUndefined();
+  expect(finestStep(both, { ...asked, currency: "USD" })).toBe(1n);
+});
+
+test("a rule without amounts, method and currency takes the smallest payment and the largest", () => {
+  const all = taking({ all: { minimumMinor: 1n, maximumMinor: 9_007_199_254_740_991n } });
+  for (const amountMinor of [1n, 9_007_199_254_740_991n])
+    expect(verdicts(route(all, { ...request, amountMinor }))).toEqual({ all: "chosen" });
+});
+
+test("three that share equally get a third each, and the shares of a payment add up to one", () => {
+  const three = taking({ one: {}, two: {}, three: {} });
+  for (const share of Object.values(sharesOf(three, "qris", 3_000))) expect(share).toBeCloseTo(1 / 3, 1);
+  const ranked = { ...three, rules: three.rules.map((rule, at) => ({ ...rule, priority: at < 2 ? 1 : 2 })) };
+  const { shares } = judgementOf(ranked, request);
+  expect(shares.map(({ candidate, share }) => [candidate.acquirer.code, share])).toEqual([
+    ["one", 0.5],
+    ["two", 0.5],
+  ]);
+  const { decision } = route(ranked, request);
+  expect(decision.candidates.map(({ verdict }) => verdict).toSorted()).toEqual([
+    "chosen",
+    "lower_priority",
+    "not_drawn",
+  ]);
+});
+
+test.each<[AcquirerState | undefined, boolean]>([
+  [undefined, false],
+  [{ enabled: true, health: "healthy" }, false],
+  [{ enabled: true, health: "degraded" }, false],
+  [{ enabled: true, health: "down" }, true],
+  [{ enabled: false, health: "healthy" }, true],
+])("an acquirer whose state is %o gets no payments: %s", (state, isOff) => {
+  expect(isSwitchedOff(table(state ? [["cendana", state]] : []), "cendana")).toBe(isOff);
 });
 
 const degraded: AcquirerState = { enabled: true, health: "degraded" };
@@ -242,6 +322,11 @@ test.each([
 ])("a rule for %s does not decide", (_what, limits) => {
   const rules = [{ gateway_code: "cendana", priority: 1, weight: 1, ...limits }];
   expect(verdicts(route(table([], rules), request)).cendana).toBe("no_rule");
+});
+
+test("a rule for the payment's own method and currency decides", () => {
+  const rules = [{ gateway_code: "cendana", priority: 1, payment_method: "qris" as const, currency: "IDR" }];
+  expect(verdicts(route(table([], rules), request)).cendana).toBe("chosen");
 });
 
 test("of an acquirer's rules for a payment the one of the lowest priority decides, and of equals the first", () => {

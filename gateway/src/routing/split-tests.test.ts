@@ -56,6 +56,11 @@ test.each<[string, Partial<RoutingTable>, Partial<RoutingRequest>]>([
   ["its own acquirer is degraded", { states: new Map([["nusantara", state({ health: "degraded" })]]) }, {}],
   ["the other acquirer's circuit is open", { open: new Set(["cendana/qris"]) }, {}],
   ["the other acquirer refused the payment", {}, { refusedBy: ["cendana"] }],
+  [
+    "the other acquirer does not take such payments",
+    { acquirers: simulatedAcquirers.map((one) => (one.code === "cendana" ? { ...one, capabilities: [] } : one)) },
+    {},
+  ],
   ["the payment may be in no test", {}, { onlySplit: null }],
   ["the payment is in another test", {}, { onlySplit: "another" }],
 ])("no payment is in a test while %s", (_, changes, asked) => {
