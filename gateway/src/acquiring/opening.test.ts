@@ -73,7 +73,9 @@ test.each(["inquiring", "polling"] as const)(
     expect(asked.changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: NOW }]);
     const other = waiting({}, begun);
     const quiet = other.start.when(concludeOpening(parts, merchant, other.operation, known()));
-    expect(quiet.changes.updated(operations)[0]?.dueAt).toBeGreaterThan(NOW);
+    // What waited before is asked about ever more rarely; what did not, near its end.
+    const dueAt = step === "polling" ? NOW + 8 * SECOND : other.payment.expiresAt - 10 * SECOND;
+    expect(quiet.changes.updated(operations)).toMatchObject([{ step: "polling", dueAt }]);
   },
 );
 
@@ -111,6 +113,46 @@ test.each([
     expect(changes.seen(operations, operation)).toMatchObject({ step: "inquiring", dueAt: NOW });
   },
 );
+
+describe("a local acquirer, which reports nothing by itself", () => {
+  const decided = { ...kawah, remote: false, inquiresAfterMs: () => 1_000 } as Acquirer;
+
+  test("is asked about an open payment once it will have decided, and then ever more rarely", () => {
+    for (const [step, dueAt] of [
+      ["inquiring", NOW + SECOND],
+      ["polling", NOW + 8 * SECOND],
+    ] as const) {
+      const { operation, start } = waiting({ gatewayCode: "kawah" }, { step, inquiries: 3, dueAt: NOW });
+      const { changes } = start.when(concludeOpening(openingParts(decided), merchant, operation, known()));
+      expect(changes.updated(operations)).toMatchObject([{ step: "polling", dueAt }]);
+    }
+  });
+
+  test.each(["waiting", "processing", "failed"] as const)(
+    "is not asked any more about a payment that is over, whatever it says: %s",
+    (status) => {
+      for (const over of ["expired", "canceled", "failed"] as const) {
+        const { operation, start } = waiting({ gatewayCode: "kawah", status: over }, { step: "polling", dueAt: NOW });
+        const { changes } = start.when(concludeOpening(openingParts(decided), merchant, operation, known({ status })));
+        expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+      }
+    },
+  );
+});
+
+test.each([
+  [10 * SECOND + 1, 10 * SECOND],
+  [10 * SECOND, 910 * SECOND],
+  [0, 900 * SECOND],
+  [1 - 900 * SECOND, 1],
+  [-900 * SECOND, undefined],
+])("what is canceled %i microseconds before its end, and waits still, is asked about again after %s", (left, after) => {
+  const over = { gatewayCode: "kawah", status: "canceled", expiresAt: NOW + left } as const;
+  const { operation, start } = waiting(over, { step: "polling", dueAt: NOW });
+  const found = { ...known(), isOver: true } as OpenResult;
+  const { changes } = start.when(concludeOpening(parts, merchant, operation, found));
+  expect(changes.updated(operations)).toMatchObject([{ dueAt: after === undefined ? undefined : NOW + after }]);
+});
 
 test.each([
   ["inquiring", "inquiring", NOW],
@@ -297,19 +339,32 @@ describe("each result of a call, while the payment waits", () => {
       .when(concludeOpening(openingParts(kawah, cendana), merchant, operation, { kind: "refused" }))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 } });
-        expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ gatewayCode: "cendana" }]);
+        const candidates = [
+          { gateway_code: "kawah", verdict: "refused" },
+          { gateway_code: "cendana", verdict: "chosen" },
+        ];
+        expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ gatewayCode: "cendana", routing: { candidates } }]);
         expect(changes.updated(operations)).toMatchObject([{ step: "done", gatewayCode: "cendana", attempt: 2 }]);
       });
   });
 
   test.each([
     ["by the last acquirer, with a key: the merchant may retry", KEY, "retryable", undefined],
-    ["by the last acquirer, without a key: a worker does", undefined, "planned", NOW + SECOND],
+    ["by the last acquirer, without a key: a worker does", undefined, "planned", NOW + 8 * SECOND],
   ])("refused %s", (_what, idempotencyKey, step, dueAt) => {
-    const { operation, start } = waiting({}, { idempotencyKey, gatewayCode: "lawu", refusedBy: ["kawah"], attempt: 2 });
+    const second = {
+      gatewayCode: "lawu",
+      refusedBy: ["kawah"],
+      attempt: 2,
+      inquiries: 3,
+      providerIds: { account: "777771" },
+    };
+    const { operation, start } = waiting({}, { idempotencyKey, ...second });
     start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
       expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
-      expect(changes.updated(operations)).toMatchObject([{ step, dueAt, attempt: 3, round: 1, refusedBy: [] }]);
+      // Who reports by the account number means another payment from now on.
+      const after = { step, dueAt, attempt: 3, inquiries: 4, round: 1, refusedBy: [], providerIds: undefined };
+      expect(changes.updated(operations)).toMatchObject([after]);
       expect(changes.updated(openKeys)).toEqual([]);
     });
   });
@@ -516,6 +571,17 @@ describe("the same request again after GATEWAY_ERROR", () => {
   ] as const)("waits for %s", (_what, asked, operation) => {
     const { operation: current, start } = released({}, operation);
     start.when(resumeOpening(parts, merchant, current, asked)).refuses("IDEMPOTENCY_IN_PROGRESS");
+  });
+
+  test("waits while its key is locked, and for a key that has its answer", () => {
+    const { payment, operation, record } = released();
+    const { onLocked } = resumeOpening(parts, merchant, operation, intent());
+    expect(onLocked?.(openKeys.name)).toMatchObject({ code: "IDEMPOTENCY_IN_PROGRESS" });
+    expect(onLocked?.(payments.name)).toBeUndefined();
+    const answered = row(openKeys, { ...record, status: 201, response: "{}" });
+    given({ rows: [row(payments, payment), row(operations, operation), answered] })
+      .when(resumeOpening(parts, merchant, operation, intent()))
+      .refuses("IDEMPOTENCY_IN_PROGRESS");
   });
 
   test("finds no route after thousands of attempts", () => {

@@ -46,7 +46,7 @@ export function concludeRefund(
 ): Command<ExceptionKind | undefined> {
   const { book, id, paymentReference, attempt } = begun;
   const key = { uuid: id, paymentReference };
-  const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
+  const outcome = result.kind === "known" ? result.status : undefined;
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "conclude refund",
@@ -127,7 +127,7 @@ function concludeOther(
 ): ExceptionKind | undefined {
   const { set, realNow } = context;
   if (result.kind !== "known" || result.status === "failed") return undefined;
-  const isUnderWay = wasCalled(operation) && operation.step !== "done";
+  const isUnderWay = wasCalled(operation);
   const asReported = { ...operation, attempt, providerIds: result.providerIds };
   if (status === "pending") {
     if (result.status === "succeeded") {
@@ -142,12 +142,9 @@ function concludeOther(
 }
 
 /** A refund that was certainly not made is requested again under another operation key; in every other case a worker inquires. */
-function nextStep(
-  kind: RefundResult["kind"],
-  { attempt, providerIds }: Operation,
-): Pick<Operation, "step" | "attempt" | "providerIds"> {
-  if (kind === "known") return { step: "polling", attempt, providerIds };
-  if (kind === "unknown") return { step: "inquiring", attempt, providerIds };
+function nextStep(kind: RefundResult["kind"], { attempt }: Operation): Partial<Operation> {
+  if (kind === "known") return { step: "polling" };
+  if (kind === "unknown") return { step: "inquiring" };
   return { step: "planned", attempt: attempt + 1, providerIds: undefined };
 }
 
