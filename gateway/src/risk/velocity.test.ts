@@ -7,6 +7,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
 import { type VelocityKey, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
 
 const PER_HOUR = 4;
@@ -171,6 +172,8 @@ test("a merchant's minute is counted exactly, whatever is in it, up to its bound
         const sinceMs = nowMs - 60_000;
         const moments = ago.map((ms) => nowMs + offsetSeconds * 1_000 - ms);
         await payAt(merchantId, moments);
+        // What the merchant takes in its other environment counts there.
+        await payAt(merchantId, [nowMs + offsetSeconds * 1_000], "production");
         const key: VelocityKey = {
           book: { merchantId, environment: "sandbox" },
           contactKey: null,
@@ -197,15 +200,15 @@ async function moveClock(merchantId: string, seconds: number): Promise<void> {
 }
 
 /** Payments that somebody made at these milliseconds. */
-async function payAt(merchantId: string, moments: number[]): Promise<void> {
+async function payAt(merchantId: string, moments: number[], environment: Environment = "sandbox"): Promise<void> {
   await asOwner(service.database, (owner) =>
     owner.query(
       `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
   payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
-select $1::uuid, 'sandbox', (lpad(to_hex(ms), 12, '0') || right(replace(gen_random_uuid()::text, '-', ''), 20))::uuid, 'pending', 1, 0, now(), now(), now(),
+select $1::uuid, $3::environment, (lpad(to_hex(ms), 12, '0') || right(replace(gen_random_uuid()::text, '-', ''), 20))::uuid, 'pending', 1, 0, now(), now(), now(),
   'qris', 0, 'IDR', gen_random_uuid()::text, 'approve', '[]', '{}'
 from unnest($2::bigint[]) as ms`,
-      [uuidOf(merchantId), moments],
+      [uuidOf(merchantId), moments, environment],
     ),
   );
 }
