@@ -89,7 +89,7 @@ export function judgeForm(sent: SentForm, { link, settings, methods, language }:
   else if (method && amount > maximumOf(settings, method, link.currency)) problems.method = "methodAmount";
   const { name, email } = sent;
   if (link.customerRequired) {
-    if (name === "" || !customerSchema.safeParse({ name }).success) problems.name = "name";
+    if (!customerSchema.safeParse({ name }).success) problems.name = "name";
     if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || !customerSchema.safeParse({ email }).success)
       problems.email = "email";
   }

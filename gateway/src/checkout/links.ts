@@ -56,7 +56,7 @@ export async function findLink(parts: LinkCheckoutParts, end: string, once?: str
   };
 }
 
-function faceOf(
+export function faceOf(
   parts: LinkCheckoutParts,
   { link, payment, now }: LinkSnapshot,
   { merchant, isOwn, isPayable }: { merchant: Merchant; isOwn: boolean; isPayable: boolean },
