@@ -22,7 +22,6 @@ export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<
 export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "member";
   action: Action;
-  sandboxOnly?: true;
   /** Set when the last proof of identity must be younger than ten minutes: in both environments (true), or in production only. */
   fresh?: true | "production";
   /** Set when the request body is a file, which is streamed. Such an endpoint has no `body`. */

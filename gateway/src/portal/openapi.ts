@@ -106,11 +106,7 @@ function memberOperation(endpoint: MemberEndpoint): Operation {
   const { upload } = endpoint;
   const operation = shapedOperation(endpoint, {
     rights: rightsOf(endpoint),
-    codes: [
-      ...memberCodes,
-      ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
-      ...(endpoint.sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
-    ],
+    codes: [...memberCodes, ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : [])],
   });
   return { ...operation, upload, headers: upload ? { ...memberHeaders, XFileName: fileNameHeader } : memberHeaders };
 }
@@ -118,7 +114,7 @@ function memberOperation(endpoint: MemberEndpoint): Operation {
 function rightsOf(endpoint: MemberEndpoint): string {
   const parts = [
     `Action: \`${endpoint.action}\`.`,
-    endpoint.sandboxOnly ? "Sandbox only." : "",
+    endpoint.action === "sandbox:write" ? "Sandbox only." : "",
     endpoint.fresh === true ? "Needs a fresh proof." : "",
     endpoint.fresh === "production" ? "Needs a fresh proof in production." : "",
     isChange(endpoint) ? "Written into the audit." : "",

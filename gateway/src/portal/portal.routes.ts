@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type AccessParts, answerAccess, auditedCall, guestCall, openRoute } from "../access/access.routes.ts";
 import { isChange } from "../access/endpoint.ts";
-import { Fault } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Edge } from "../http/edge.ts";
 import { type Endpoint, methodOf } from "../http/endpoint.ts";
@@ -67,8 +66,6 @@ async function answerOwn(
   const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member, endpoint.action);
   const perform = async (): Promise<Reply> => {
     door.refuseUnlessAllowed(member, endpoint.action);
-    if (endpoint.sandboxOnly && book.environment !== "sandbox")
-      throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
     return endpoint.handle({
       ...guestCall(endpoint, request, reply, parts),
       ...member,

@@ -11,7 +11,7 @@ import { comingDueSchema } from "./workbench.schema.ts";
 import { composeQrSchema, qrSchema, readQrSchema } from "./qris.schema.ts";
 
 const tag = "Sandbox";
-const member = { tag, action: "sandbox:write", sandboxOnly: true } as const;
+const member = { tag, action: "sandbox:write" } as const;
 
 export function workbenchEndpoints(parts: { database: Database; clock: Clock }): PortalEndpoint[] {
   return [...qrisEndpoints(), comingDueEndpoint(parts)];
