@@ -8,7 +8,8 @@ const GOOD = "kopi tubruk senja";
 
 test("what is kept proves the password and no other, and is another each time", async () => {
   const [kept, again] = [await hashPassword("portal", GOOD), await hashPassword("portal", GOOD)];
-  expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  // A salt of 16 bytes, and a tag of 32.
+  expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(kept).not.toBe(again);
   expect(kept).not.toContain("kopi");
   expect([await isPassword("portal", GOOD, kept), await isPassword("portal", GOOD, again)]).toEqual([true, true]);
@@ -87,6 +88,10 @@ describe("refused", () => {
     ["nothing\0after it", /text/],
   ])("%s", async (password, why) => {
     expect(await objectionToPassword(password, ["sari@kopi.example", "kopigerbang", "Sa"])).toMatch(why);
+  });
+
+  test.each([12, 200])("not one of %i characters", async (length) => {
+    expect(await objectionToPassword("tak disangka, ".repeat(20).slice(-length), [])).toBeUndefined();
   });
 
   test("never a passphrase of random words", async () => {
