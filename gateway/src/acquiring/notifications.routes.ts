@@ -224,8 +224,8 @@ async function confirmDispute(
 }
 
 /** Whether this acquirer, in its own environment, was called for this attempt of the operation. */
-function wasRequested(
-  parts: AcquiringParts,
+export function wasRequested(
+  parts: Pick<AcquiringParts, "acquirer">,
   operation: Operation,
   { book, kind, attempt }: OperationName,
   code: string,
