@@ -125,8 +125,8 @@ const NAME_RULE =
   "name must be 1 to 40 lower-case letters, digits, dots, dashes or underscores, begin with a letter or a digit, and not be one of " +
   `${[...RESERVED_NAMES].join(", ")}.`;
 
-function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+function isLive({ expiresAt }: OperatorToken, now: Micros): boolean {
+  return expiresAt === undefined || expiresAt > now;
 }
 
 /** Throws FORBIDDEN for a higher role than the maker's, and VALIDATION_ERROR for a longer life. */
