@@ -180,6 +180,34 @@ test("limits and currencies that another operator has set meanwhile are not take
   expect(await limit()).toBe(5_000);
 });
 
+test("who saves settings and opens them again at once sees them as saved, and can change them further", async () => {
+  const { merchantId } = await portal.service.merchant();
+  const { page, open } = await portal.operator("admin");
+  await open(at.merchant(merchantId));
+  // What the page asks after the change is answered only once the dialog is open again.
+  const openedAgain = Promise.withResolvers<void>();
+  let isSaved = false;
+  await page.route(`**/ops/v1/merchants/${merchantId}`, async (route) => {
+    if (route.request().method() === "PATCH") isSaved = true;
+    else if (isSaved) await openedAgain.promise;
+    await route.continue();
+  });
+  const dialog = page.getByRole("dialog");
+  const rate = dialog.getByLabel(/minute/);
+  await page.getByRole("button", { name: "Change limits…" }).click();
+  await rate.fill("777");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Change limits…" }).click();
+  expect(await rate.inputValue()).toBe("777");
+  openedAgain.resolve();
+  await rate.fill("778");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const { rate_limit_per_minute: saved } = (await portal.service.askOperator(`/merchants/${merchantId}`)).json;
+  expect(saved).toBe(778);
+});
+
 test("rules that another operator has activated meanwhile are not replaced unread", async () => {
   const { service } = portal;
   const { page, open } = await portal.operator("admin");

@@ -44,9 +44,12 @@ export function useAsOpened(merchant: Merchant): () => Promise<void> {
 export function ChangeDialog({ of: merchant, title, values, changeOf, close, children }: Props) {
   const { merchant_id: id } = merchant;
   const compare = useAsOpened(merchant);
+  const queries = useQueryClient();
   const change = async (body: Change) => {
     await compare();
-    return write("PATCH", "/v1/merchants/{id}", { path: { id }, body });
+    const changed = await write("PATCH", "/v1/merchants/{id}", { path: { id }, body });
+    // At once: a dialog that is opened before the next answer would show and send the settings before the change.
+    queries.setQueryData(read("/v1/merchants/{id}", { path: { id } }).queryKey, changed);
   };
   const action = useAction(change, {
     refresh: ["/v1/merchants", "/v1/audit"],
