@@ -317,6 +317,12 @@ test("a payer whose phone slept hears the news on waking, although the stream di
   await Promise.all([page.waitForEvent("load"), turn("visible", 60_000)]);
   await page.getByText(json.instructions.account_number).waitFor();
   expect(await page.locator("#before").count()).toBe(0);
+  // What the page asked before the phone slept again is never answered.
+  const asked = page.waitForRequest("**/state");
+  await page.route("**/state", () => undefined, { times: 1 });
+  await turn("hidden", 60_000);
+  await turn("visible", 60_000);
+  await asked;
   await outcome("succeeded");
   await turn("hidden", 60_000);
   await turn("visible", 60_000);

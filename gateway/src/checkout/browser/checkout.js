@@ -74,18 +74,22 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 if (page.watch) {
-  let isAsking = false;
-  /** Reloads if the payment changed, or in any case if `always`. Without a network the page stays: its payer needs the numbers. */
+  let asking;
+  let isStale = false;
+  /**
+   * Reloads if the payment changed, or in any case if `always`. Without a network the page stays: its payer needs the numbers. A question takes the
+   * place of the one before, whose answer may never come: its connection may have died while the phone slept.
+   */
   const compare = async (always) => {
-    if (isAsking) return;
-    isAsking = true;
+    isStale ||= always;
+    asking?.abort();
+    asking = new AbortController();
     try {
-      const answer = await fetch(page.watch + "/state", { cache: "no-store" });
-      if (answer.ok && (always || (await answer.json()).face !== page.face)) again();
+      const answer = await fetch(page.watch + "/state", { cache: "no-store", signal: asking.signal });
+      if (answer.ok && (isStale || (await answer.json()).face !== page.face)) again();
     } catch {
-      // The network failed. The page asks again later, or the payer does.
+      // The network failed, or a later question took the place. The page asks again later, or the payer does.
     }
-    isAsking = false;
   };
   let stream;
   const listen = () => {
