@@ -295,7 +295,10 @@ test("production is never run, whatever the reader or the page before chose", as
       environments.push(request.headers()["x-environment"]);
   });
   for (const path of ["/docs/api/create-payment", "/docs/api/get-balances", "/docs/api/trigger-event"]) {
+    // The page itself asks for the reader's keys.
+    const keys = page.waitForResponse(/\/portal\/v1\/credentials\?/);
     await go(visit, path);
+    await keys;
     await exampleOf(page).getByRole("button", { name: "Run" }).click();
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(/^\d{3} .* ms$/).waitFor();

@@ -170,12 +170,15 @@ test("a list that its reader may not see any more goes from the page, with what 
   const owner = await portal.member("owner");
   const developer = await portal.member("developer", { merchantId: owner.merchantId });
   const { page, place, client } = developer;
+  // Without the stream, with which the page asks for everything.
+  await page.route("**/portal/v1/stream", (route) => route.abort());
+  await page.clock.install();
   await developer.open(paths.keys(place));
   await page.getByRole("link", { name: client.credentials.client_id }).waitFor();
-  await page.getByText("Live", { exact: true }).waitFor();
   const { person_id: id } = (await developer.requests.get("/portal/v1/session")).json.person;
   await owner.requests.send("PATCH", `/portal/v1/team/${id}`, { role: "viewer" });
-  // Back from another window: the page asks.
+  // Back from another window after a while: the page asks.
+  await page.clock.fastForward(6_000);
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
   await page.getByText("Your role, viewer, does not allow this").waitFor();
   await page.getByRole("button", { name: "Create a key" }).waitFor({ state: "detached" });

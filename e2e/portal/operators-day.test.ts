@@ -371,9 +371,9 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.getByRole("link", { name: "payment.created" }).first().waitFor();
   await day.look();
   await day.click("Send again since…");
-  await day.click("Send them again");
+  // The list is asked for again. What it then shows depends on how many of the new attempts have failed already.
+  await Promise.all([page.waitForResponse(/\/books\/sandbox\/events\?/), day.click("Send them again")]);
   await page.getByText(/^\d+ events? (is|are) sent again\.$/).waitFor();
-  await page.getByText("No event matches").waitFor();
 
   expect(told.size).toBeGreaterThanOrEqual(15);
   expect(day.missing()).toEqual([]);

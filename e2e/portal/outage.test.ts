@@ -117,10 +117,8 @@ test("an acquirer fails, an operator shifts its traffic after a what-if, and shi
   await press(page, "Let it decide…");
   await page.getByLabel("Reason, for whoever reads it later").fill("Rimba does not answer");
   await press(page, "Store and activate");
-  await page
-    .getByText(/Version \d+ decides/)
-    .first()
-    .waitFor();
+  // Said once it is active: which version decides stands on the page all along.
+  await page.getByText(/Version \d+ decides now/).waitFor();
 
   // Payments go to the other one first: it is asked, and the one that fails is not.
   await expect.poll(acquirerOf, { timeout: 30_000 }).toBe("pesisir");

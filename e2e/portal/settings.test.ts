@@ -105,6 +105,8 @@ test("an owner invites a viewer by a link that is shown once, changes their role
   await look("team");
   await page.getByRole("button", { name: `Remove ${ATTACK}` }).click();
   await page.getByRole("button", { name: "Remove the member" }).click();
+  // While the dialog is open nothing behind it has a role.
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: `Remove ${ATTACK}` }).waitFor({ state: "detached" });
 
   await open(paths.audit(place));
