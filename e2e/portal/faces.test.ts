@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { oneOfEverything, paidPayment } from "./kit/given.ts";
-import { faults, look, showIn } from "./kit/look.ts";
+import { hold } from "./kit/hold.ts";
+import { drawn, faults, look, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -44,11 +45,40 @@ test("each refusal of a list has a face, with what to do and the request id; try
     expect(words).toContain("What the service says.");
     expect(await faults(page)).toEqual([]);
     if (status === 503) await look("face-503");
-    await page.unroute(list);
     const again = face.getByRole("button", { name: "Try again" });
     if (status === 403) expect(await again.count()).toBe(0);
-    else await again.click().then(() => page.getByRole("heading", { name: "No refunds yet" }).waitFor());
+    else {
+      await hold(page, list, () => again.click());
+      await page.getByRole("heading", { name: "No refunds yet" }).waitFor();
+    }
+    await page.unroute(list);
   }
+});
+
+test("an error stays, and its button keeps the focus, while the page asks again by itself", async () => {
+  portal.tolerate(/Failed to load resource/);
+  const { page, place, open } = await portal.member("owner");
+  await page.route("**/portal/v1/stream", (route) => route.abort());
+  await page.clock.install();
+  const list = "**/portal/v1/refunds?*";
+  const error = { code: "INTERNAL_ERROR", message: "What the service says.", request_id: REQUEST };
+  await page.route(list, (route) => route.fulfill({ status: 500, json: { error } }));
+  await open(paths.refunds(place));
+  const again = page.getByRole("button", { name: "Try again" });
+  await again.focus();
+  await page.unroute(list);
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(list, async (route) => {
+    asked.resolve();
+    await answer.promise;
+    await route.continue();
+  });
+  await page.clock.fastForward(20_000);
+  await asked.promise;
+  await drawn(page);
+  expect(await again.evaluate((button) => button === document.activeElement)).toBe(true);
+  answer.resolve();
+  await page.getByRole("heading", { name: "No refunds yet" }).waitFor();
 });
 
 test("a network that is gone has a face, and the list comes with it again", async () => {
@@ -58,8 +88,7 @@ test("a network that is gone has a face, and the list comes with it again", asyn
   await open(paths.refunds(place));
   const face = page.getByRole("alert").filter({ hasText: "No connection" });
   await face.getByText(/Nothing you typed is lost/).waitFor();
-  await page.unroute("**/portal/v1/refunds?*");
-  await face.getByRole("button", { name: "Try again" }).click();
+  await hold(page, "**/portal/v1/refunds?*", () => face.getByRole("button", { name: "Try again" }).click());
   await page.getByRole("heading", { name: "No refunds yet" }).waitFor();
 });
 

@@ -2,7 +2,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
-import { ErrorFace } from "./face.tsx";
+import { ErrorFace, useErrorShown } from "./face.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
 interface Props<Data> {
@@ -14,7 +14,8 @@ interface Props<Data> {
 
 /** An answer stays when a refetch fails: the live mark then shows that the connection is lost. It goes when the person may not see it any more. */
 export function Answer<Data>({ of, skeleton, children }: Props<Data>) {
+  const error = useErrorShown(of);
   if (of.data !== undefined && of.error?.status !== 403) return children(of.data);
-  if (of.error) return <ErrorFace error={of.error} retry={() => of.refetch()} />;
+  if (error) return <ErrorFace error={error} retry={() => of.refetch()} />;
   return <div aria-busy="true">{skeleton ?? <Skeleton className="h-64 w-full" />}</div>;
 }

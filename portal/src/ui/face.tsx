@@ -1,6 +1,7 @@
 // Error displays: what went wrong, what the person can do, and the request id for support.
+import type { UseQueryResult } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
 import { pagesRoot } from "../face.ts";
-import type { ReactNode } from "react";
 import { useParts, usePathname } from "../address.ts";
 import type { ApiError, Asked } from "../api/error.ts";
 import { paths } from "../paths.ts";
@@ -125,6 +126,17 @@ interface Props {
   error: ApiError;
   /** Offered when asking again may help. */
   retry?: (() => unknown) | undefined;
+}
+
+/**
+ * The error of a query, also while a query without an answer is asked again. It has none then, and live pages ask by themselves: what somebody reads,
+ * and the button that has the focus, would be gone for a moment each time.
+ */
+export function useErrorShown({ error, data, errorUpdatedAt }: UseQueryResult<unknown, ApiError>): ApiError | null {
+  const [last, setLast] = useState({ error, errorUpdatedAt });
+  if (error && error !== last.error) setLast({ error, errorUpdatedAt });
+  // Of another query, which has the same place on the page, nothing is told.
+  return error ?? (data === undefined && errorUpdatedAt === last.errorUpdatedAt ? last.error : null);
 }
 
 /** An error in place of a page or of a part of it. */

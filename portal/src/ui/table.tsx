@@ -6,7 +6,7 @@ import { useGo } from "../address.ts";
 import { pagesRoot } from "../face.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
-import { ErrorFace } from "./face.tsx";
+import { ErrorFace, useErrorShown } from "./face.tsx";
 import { To } from "./link.tsx";
 import type { Cursor, ListOf } from "./list.ts";
 
@@ -38,7 +38,8 @@ const SKELETON_ROWS = 8;
 
 export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst = false, empty }: Props<Row>) {
   const go = useGo();
-  const { data, error, isPlaceholderData } = list;
+  const { data, isPlaceholderData } = list;
+  const error = useErrorShown(list);
   if (error && (!data || error.status === 403)) return <ErrorFace error={error} retry={() => list.refetch()} />;
   if (data?.data.length === 0)
     return cursor?.isFirst === false && !data.has_more ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { ErrorFace } from "../../ui/face.tsx";
+import { ErrorFace, useErrorShown } from "../../ui/face.tsx";
 import { To } from "../../ui/link.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Schema, read } from "../api/client.ts";
@@ -27,7 +27,8 @@ export function Page() {
 
 function Waiting() {
   const waiting = useQuery({ ...read("/v1/waiting"), refetchInterval: 15_000 });
-  if (!waiting.data && waiting.error) return <ErrorFace error={waiting.error} retry={() => waiting.refetch()} />;
+  const error = useErrorShown(waiting);
+  if (!waiting.data && error) return <ErrorFace error={error} retry={() => waiting.refetch()} />;
   if (!waiting.data) return <Skeleton className="h-40 w-full" />;
   const queues = waiting.data.data.filter(({ count }) => count > 0);
   if (queues.length === 0)

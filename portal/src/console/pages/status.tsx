@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { ErrorFace } from "../../ui/face.tsx";
+import { ErrorFace, useErrorShown } from "../../ui/face.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -21,6 +21,7 @@ const OFTEN_MS = 15_000;
 
 export function Page() {
   const status = useQuery({ ...read("/v1/status"), refetchInterval: OFTEN_MS });
+  const error = useErrorShown(status);
   const may = useMay();
   const [writing, setWriting] = useState<"incident" | "work" | undefined>(undefined);
   const close = (): void => setWriting(undefined);
@@ -57,8 +58,8 @@ export function Page() {
       <Section title="Now">
         {status.data ? (
           <Components status={status.data.status} />
-        ) : status.error ? (
-          <ErrorFace error={status.error} retry={() => status.refetch()} />
+        ) : error ? (
+          <ErrorFace error={error} retry={() => status.refetch()} />
         ) : (
           <Skeleton className="h-40 w-full" />
         )}
@@ -77,7 +78,8 @@ function Open() {
     ...read("/v1/incidents", { query: { open: "true", limit: 100 } }),
     refetchInterval: OFTEN_MS,
   });
-  if (!open.data && open.error) return <ErrorFace error={open.error} retry={() => open.refetch()} />;
+  const error = useErrorShown(open);
+  if (!open.data && error) return <ErrorFace error={error} retry={() => open.refetch()} />;
   if (!open.data) return <Skeleton className="h-24 w-full" />;
   if (open.data.data.length === 0)
     return (

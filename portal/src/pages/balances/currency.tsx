@@ -11,7 +11,7 @@ import type { Call } from "../../ui/curl.tsx";
 import { ShortId } from "../../ui/copy.tsx";
 import { CsvButton, CsvNote, useCsvDownload } from "../../ui/download-csv.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { ErrorFace } from "../../ui/face.tsx";
+import { ErrorFace, useErrorShown } from "../../ui/face.tsx";
 import { Filters, day, useFilters } from "../../ui/filters.tsx";
 import { To } from "../../ui/link.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
@@ -67,6 +67,7 @@ export function Page() {
     api.read("/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...cursor.query } }),
   );
   const balances = useQuery(api.read("/v1/balances"));
+  const error = useErrorShown(balances);
   const balance = balances.data?.data.find((one) => one.currency === currency);
   const exponent = balance?.exponent ?? 2;
   const csv = useCsvDownload({
@@ -76,10 +77,10 @@ export function Page() {
       api.readOnce(signal, "/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...page } }),
     days: [filters.chosen.posted_from, filters.chosen.posted_to],
   });
-  if (balances.error && !balances.data)
+  if (error && !balances.data)
     return (
       <Frame title={`Balance in ${currency}`}>
-        <ErrorFace error={balances.error} retry={() => balances.refetch()} />
+        <ErrorFace error={error} retry={() => balances.refetch()} />
       </Frame>
     );
   const columns: Column<Entry>[] = [

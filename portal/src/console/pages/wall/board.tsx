@@ -4,7 +4,7 @@ import { type ReactNode, useEffect } from "react";
 import { useGo } from "../../../address.ts";
 import { Button } from "../../../ui/button.tsx";
 import { classes } from "../../../ui/classes.ts";
-import { ErrorFace } from "../../../ui/face.tsx";
+import { ErrorFace, useErrorShown } from "../../../ui/face.tsx";
 import { usePageTitle } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -23,6 +23,7 @@ export function Board({ isScreen }: { isScreen: boolean }) {
   usePageTitle("Wall");
   const { period, environment, show } = useView();
   const { wall, staleSince } = useWall(period, environment);
+  const error = useErrorShown(wall);
   const go = useGo();
   const query = new URLSearchParams({ period, ...(environment ? { environment } : {}) }).toString();
   const turn = (): void => void go(`${isScreen ? at.wall() : at.wallScreen()}?${query}`);
@@ -62,8 +63,8 @@ export function Board({ isScreen }: { isScreen: boolean }) {
       </header>
       {wall.data ? (
         <Content of={wall.data} isStale={staleSince !== undefined} />
-      ) : wall.error ? (
-        <ErrorFace error={wall.error} retry={() => wall.refetch()} />
+      ) : error ? (
+        <ErrorFace error={error} retry={() => wall.refetch()} />
       ) : (
         <Skeleton className="h-96 w-full flex-1" />
       )}

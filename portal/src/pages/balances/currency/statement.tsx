@@ -10,7 +10,7 @@ import { Button } from "../../../ui/button.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { dayBegin, dayEnd } from "../../../ui/days.ts";
 import { save } from "../../../ui/download.ts";
-import { ErrorFace } from "../../../ui/face.tsx";
+import { ErrorFace, useErrorShown } from "../../../ui/face.tsx";
 import { digitsOf } from "../../../ui/money.tsx";
 import { Page as Frame } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -29,11 +29,12 @@ export function Page() {
   const timeZone = useMembership()?.statement_time_zone;
   // The sandbox's clock may be ahead: the present month is that of the book.
   const balances = useQuery(useApi().read("/v1/balances"));
+  const error = useErrorShown(balances);
   if (timeZone === undefined) return null;
-  if (balances.error && !balances.data)
+  if (error && !balances.data)
     return (
       <Frame title={`Statement in ${currency}`} above={{ to: paths.balances(place), label: "Balances" }}>
-        <ErrorFace error={balances.error} retry={() => balances.refetch()} />
+        <ErrorFace error={error} retry={() => balances.refetch()} />
       </Frame>
     );
   return (
