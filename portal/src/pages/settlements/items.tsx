@@ -1,6 +1,8 @@
 // The items of a settlement: each payment, credited receipt, refund and lost dispute.
+import type { UseQueryResult } from "@tanstack/react-query";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Place } from "../../api/client.ts";
+import type { ApiError } from "../../api/error.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Empty } from "../../ui/empty.tsx";
@@ -11,6 +13,7 @@ import { Time } from "../../ui/time.tsx";
 import { PRINTED_MAX } from "./print.ts";
 
 type Item = Schema<"SettlementItem">;
+type ItemList = Schema<"SettlementItemList">;
 
 function pageOf(place: Place, { kind, id, payment_reference: reference }: Item): string {
   if (kind === "refund") return paths.refund(place, id);
@@ -20,7 +23,7 @@ function pageOf(place: Place, { kind, id, payment_reference: reference }: Item):
 interface Props {
   of: Schema<"Settlement">;
   /** The items to print, in place of those of the open page. */
-  printed: readonly Item[] | undefined;
+  printed: ItemList | undefined;
 }
 
 export function Items({ of: { uuid }, printed }: Props) {
@@ -28,7 +31,7 @@ export function Items({ of: { uuid }, printed }: Props) {
   const api = useApi();
   const cursor = useCursor();
   const open = useList(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query: cursor.query }));
-  const list = printed && open.data ? { ...open, data: { ...open.data, data: [...printed] } } : open;
+  const list = printed ? shownOf(printed, open) : open;
   const columns: Column<Item>[] = [
     {
       head: "Your reference",
@@ -64,6 +67,10 @@ export function Items({ of: { uuid }, printed }: Props) {
     </>
   );
 }
+
+/** What is printed does not wait for the list of the open page. */
+const shownOf = (printed: ItemList, open: UseQueryResult<ItemList, ApiError>): UseQueryResult<ItemList, ApiError> =>
+  ({ ...open, data: printed, error: null, isPlaceholderData: false }) as UseQueryResult<ItemList, ApiError>;
 
 const countOf = (sums: readonly Schema<"SettlementSum">[]): number => sums.reduce((all, { items }) => all + items, 0);
 

@@ -5,7 +5,7 @@ import { type Action, useAction } from "../../api/action.ts";
 import { useApi } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 
-type Item = Schema<"SettlementItem">;
+type Items = Schema<"SettlementItemList">;
 
 /** Paper of a dozen pages; who needs more takes the CSV statement. */
 export const PRINTED_MAX = 500;
@@ -14,22 +14,23 @@ const FETCHED_AT_ONCE = 100;
 interface Printing {
   print: Action<undefined, true>;
   /** While the browser prints: all items, or the first PRINTED_MAX. */
-  printed: readonly Item[] | undefined;
+  printed: Items | undefined;
 }
 
 export function usePrint(uuid: string): Printing {
   const api = useApi();
   const queries = useQueryClient();
-  const [printed, setPrinted] = useState<readonly Item[] | undefined>(undefined);
+  const [printed, setPrinted] = useState<Items | undefined>(undefined);
   const print = useAction<undefined, true>(
     async () => {
-      const items: Item[] = [];
-      let after: string | null | undefined;
-      while (after !== null && items.length < PRINTED_MAX) {
+      const part = (after?: string) => {
         const query = { limit: FETCHED_AT_ONCE, starting_after: after };
-        const page = await queries.fetchQuery(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query }));
-        items.push(...page.data);
-        after = page.has_more ? page.next_cursor : null;
+        return queries.fetchQuery(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query }));
+      };
+      let items = await part();
+      while (items.has_more && items.next_cursor !== null && items.data.length < PRINTED_MAX) {
+        const next = await part(items.next_cursor);
+        items = { ...next, data: [...items.data, ...next.data] };
       }
       setPrinted(items);
       return true;

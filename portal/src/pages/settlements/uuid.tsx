@@ -73,7 +73,7 @@ export function Page() {
 
 interface Props {
   of: Schema<"Settlement">;
-  printed: readonly Schema<"SettlementItem">[] | undefined;
+  printed: Schema<"SettlementItemList"> | undefined;
 }
 
 function Settlement({ of: settlement, printed }: Props) {
