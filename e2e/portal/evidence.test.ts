@@ -8,6 +8,7 @@ import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import type { Client } from "../kit/client.ts";
 import { faults } from "./kit/look.ts";
+import { hold } from "./kit/hold.ts";
 import { PHONE, settled, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -79,7 +80,7 @@ test("a dispute is answered with a PDF and a photo before its deadline, and won"
   await question.getByRole("button", { name: "Submit it" }).dblclick();
   await page.getByText("Your answer is submitted", { exact: true }).waitFor();
   await page.getByText(`It was signed for. ${ATTACK}`).waitFor();
-  expect(await page.getByLabel("Add files").count()).toBe(0);
+  await page.getByLabel("Add files").waitFor({ state: "detached" });
   await look("dispute-submitted");
   expect((await client.get("/v1/events?type=dispute.updated")).json.data).toHaveLength(1);
 
@@ -193,17 +194,12 @@ test("a double click removes one file, and what is said of a file that somebody 
   await page.mouse.down({ clickCount: 2 });
   await page.mouse.up({ clickCount: 2 });
 
-  // The page learns nothing new before the button is pressed: it may ask at any time, and would show that the file is gone.
-  const pressed = Promise.withResolvers<void>();
-  await page.route("**/evidence", async (route) => {
-    await pressed.promise;
-    await route.continue();
+  await hold(page, "**/evidence", async () => {
+    const { files } = (await requests.get(`/portal/v1/disputes/${uuid}/evidence`)).json;
+    expect(files.map(({ name }: { name: string }) => name)).toEqual(["dua.pdf", "tiga.pdf"]);
+    await requests.send("DELETE", `/portal/v1/disputes/${uuid}/evidence/files/${files[0].file_id}`);
+    await button(page, "Remove dua.pdf").click();
   });
-  const { files } = (await requests.get(`/portal/v1/disputes/${uuid}/evidence`)).json;
-  expect(files.map(({ name }: { name: string }) => name)).toEqual(["dua.pdf", "tiga.pdf"]);
-  await requests.send("DELETE", `/portal/v1/disputes/${uuid}/evidence/files/${files[0].file_id}`);
-  await button(page, "Remove dua.pdf").click();
-  pressed.resolve();
   await page.getByText("The evidence has no such file.").waitFor();
   await expect.poll(() => kept(page).count()).toBe(1);
   expect(await kept(page).getByRole("alert").count()).toBe(0);
@@ -212,14 +208,15 @@ test("a double click removes one file, and what is said of a file that somebody 
 test("the deadline passes while the page is open: nothing is taken any more, and the page says so", async () => {
   const { page, place, client, open, look } = await portal.member("finance");
   const uuid = await disputed(client);
-  // Without news from the service, which would take the button away before it is pressed.
-  await page.route("**/portal/v1/stream", (route) => route.abort());
   await open(paths.dispute(place, uuid));
   await page.getByLabel("Statement").fill("Too late.");
   await page.getByText(/^Draft kept/).waitFor();
-  await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
-  await button(page, "Submit…").click();
-  await page.getByText("DISPUTE_RESOLVED").waitFor();
+  await hold(page, /\/portal\/v1\/disputes\//, async () => {
+    await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
+    await button(page, "Submit…").click();
+  });
+  // In the form, or above the page once it is gone.
+  await page.getByText("The dispute no longer awaits this step", { exact: false }).first().waitFor();
   await page.reload();
   await settled(page);
   await page.getByText("You lost").waitFor();
