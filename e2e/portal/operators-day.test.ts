@@ -278,11 +278,13 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.getByLabel("Reason, for whoever reads it later").fill("Nusantara fails");
   await day.click("Store and activate");
   await page.getByText("Version 3 decides.", { exact: false }).first().waitFor();
+  await day.look();
   await day.click("Split tests", { role: "tab" });
   await day.click("Versions", { role: "tab" });
   await day.click("Roll back… to version 2");
   await day.click("Roll back");
   await page.getByText("those of 2").waitFor();
+  await day.look();
 
   day.begin("A new merchant");
   await day.open(at.merchants());
@@ -317,8 +319,11 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await day.click("Verify the book");
   await page.getByText("clean", { exact: true }).waitFor();
   await day.click("merchant:available", { role: "link" });
+  await page.getByRole("link", { name: "Statement of a period" }).waitFor();
+  await day.look();
   await day.click("Statement of a period", { role: "link" });
   await page.getByText("When it ends").waitFor();
+  await day.look();
   await day.open(at.trialBalance("sandbox"));
   await page.getByRole("region", { name: "Accounts in IDR" }).waitFor();
   await day.look();
@@ -336,16 +341,20 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await page.getByLabel("Message").fill("All cards are taken.");
   await day.click("Resolve it");
   await page.getByText("Nothing is open").waitFor();
+  await day.look();
 
   day.begin("Who did what");
   await day.open(at.audit());
   await day.click("sari@gateway.example", { role: "link" });
   await page.getByText("What sari@gateway.example changed or tried to.").waitFor();
+  await day.look();
   await day.click("Rejected calls", { role: "link" });
   await page.getByText("a token that never was").waitFor();
+  await day.look();
   await day.open(at.merchant(merchantId));
   await day.click("Who changed what", { role: "link" });
   await page.getByText("What operators changed of this merchant or tried to.").waitFor();
+  await day.look();
 
   day.begin("Operators and tokens");
   await day.open(at.operators());
