@@ -3,6 +3,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Api } from "./client.ts";
 import { readEvents } from "./event-stream.ts";
+import { gather } from "./gather.ts";
 import { outdatedBy } from "./outdated.ts";
 import { sessionQuery } from "./session.ts";
 
@@ -35,30 +36,21 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
   const name = `gerbang/${api.place?.merchant}/${api.place?.environment}`;
   const channel = new BroadcastChannel(name);
   let live = false;
-  let beginnings = new Set<string>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  // Asking again cuts off what is under way: over a slow network, with an event each second, no question would be answered.
+  const outdated = gather((beginnings: string[]) => askAgain(queries, api, beginnings), GATHER_MS, ASK_EVERY_MS);
 
-  const changed = (noun: string): void => {
-    for (const path of outdatedBy(noun)) beginnings.add(path);
-    timer ??= setTimeout(() => {
-      const old = beginnings;
-      beginnings = new Set();
-      timer = undefined;
-      askAgain(queries, api, [...old]);
-    }, GATHER_MS);
-  };
   const stands = (to: boolean): void => {
     live = to;
     setState(to ? "live" : navigator.onLine ? "asking" : "offline");
   };
   const take = (message: Message): void => {
-    if (message.noun !== undefined) changed(message.noun);
+    if (message.noun !== undefined) outdated.add(outdatedBy(message.noun));
     if (message.live !== undefined) stands(message.live);
     if (message.refused) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
   };
   channel.addEventListener("message", ({ data }: MessageEvent<Message>) => take(data));
   const asking = setInterval(() => {
-    if (!live && !document.hidden) askAgain(queries, api, [""]);
+    if (!live && !document.hidden) void askAgain(queries, api, [""]);
   }, ASK_EVERY_MS);
   const lead = async (): Promise<void> => {
     const post = (message: Message): void => {
@@ -74,7 +66,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
   return () => {
     ending.abort();
     clearInterval(asking);
-    clearTimeout(timer);
+    outdated.end();
     channel.close();
   };
 }
@@ -114,8 +106,8 @@ async function follow(api: Api, signal: AbortSignal, post: (message: Message) =>
   }
 }
 
-function askAgain(queries: QueryClient, { place }: Api, beginnings: readonly string[]): void {
-  void queries.invalidateQueries({
+function askAgain(queries: QueryClient, { place }: Api, beginnings: readonly string[]): Promise<void> {
+  return queries.invalidateQueries({
     predicate: ({ queryKey: [merchant, environment, path] }) =>
       merchant === place?.merchant &&
       environment === place?.environment &&
