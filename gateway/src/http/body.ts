@@ -10,6 +10,8 @@ const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);
 /** Functions that abort the reading of a body, by request, while it is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
+/** Requests whose body breaks off: of what nobody reads yet the rest will not come either. */
+const broken = new WeakSet<IncomingMessage>();
 
 /** Refuses a body before it is parsed, where anybody may send one: to parse a large one takes the time of hundreds. Throws PAYLOAD_TOO_LARGE. */
 export function refuseLarge(body: unknown, mostBytes: number): void {
@@ -25,7 +27,7 @@ export function readBody(
 ): Buffer | Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return nothing;
-  if (request.destroyed) return Promise.reject(new Fault("MALFORMED_REQUEST"));
+  if (request.destroyed || broken.has(request)) return Promise.reject(new Fault("MALFORMED_REQUEST"));
   if (Number(length) > BODY_MAX_BYTES) return Promise.reject(new Fault("PAYLOAD_TOO_LARGE"));
   return new Promise((resolve, reject) => {
     // One buffer grows with the bytes that have arrived, so that neither an announced length nor tiny chunks cost memory.
@@ -45,9 +47,8 @@ export function readBody(
     const take = (part: Buffer): void => {
       const before = size;
       size += part.length;
-      if (size > BODY_MAX_BYTES) giveUp(new Fault("PAYLOAD_TOO_LARGE"));
-      if (size > BODY_MAX_BYTES || refusal) return;
-      refusal = load.hold(request, part.length);
+      if (size > BODY_MAX_BYTES) return giveUp(new Fault("PAYLOAD_TOO_LARGE"));
+      refusal ??= load.hold(request, part.length);
       // A refused body is read to its end and thrown away, because an answer before the end is lost with the connection.
       if (refusal) held = nothing;
       else {
@@ -71,14 +72,14 @@ export function readBody(
  * away, so that the answer arrives. Throws MALFORMED_REQUEST when the client goes away, and `breakOff`'s fault.
  */
 export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buffer> {
-  if (request.destroyed) throw new Fault("MALFORMED_REQUEST");
-  const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => undefined); // avoids an unhandled rejection when no read is pending
-  readings.set(request, broken.reject);
+  if (request.destroyed || broken.has(request)) throw new Fault("MALFORMED_REQUEST");
+  const over = Promise.withResolvers<never>();
+  over.promise.catch(() => undefined); // avoids an unhandled rejection when no read is pending
+  readings.set(request, over.reject);
   const parts = request.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
-      const next = (await Promise.race([parts.next(), broken.promise])) as IteratorResult<Buffer, undefined>;
+      const next = (await Promise.race([parts.next(), over.promise])) as IteratorResult<Buffer, undefined>;
       if (next.done === true) return;
       yield next.value;
     }
@@ -95,11 +96,10 @@ export function lateFault(): Fault {
   return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
 }
 
-/** Aborts the reading of an incomplete body with a fault. False when the body is not being read. */
-export function breakOff(request: IncomingMessage, fault: Fault): boolean {
-  const giveUp = readings.get(request);
-  giveUp?.(fault);
-  return giveUp !== undefined;
+/** Aborts the reading of an incomplete body with a fault; one that is not being read is not read any more. */
+export function breakOff(request: IncomingMessage, fault: Fault): void {
+  broken.add(request);
+  readings.get(request)?.(fault);
 }
 
 function grown(held: Buffer, size: number, needed: number): Buffer {
