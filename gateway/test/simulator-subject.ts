@@ -5,7 +5,7 @@ import { startSimulator } from "../src/cli/simulator/simulator.ts";
 import { NotApplicable, type Subject } from "../src/providers/exam/bench.ts";
 import type { FaultName } from "../src/providers/exam/control.ts";
 import { SECRET, profile } from "./remote-rig.ts";
-import { slowness } from "./slowness.ts";
+import { Silence } from "./silence.ts";
 
 /** The simulator's modes for the faults that it supports. */
 const modes: Partial<Record<FaultName, Mode>> = {
@@ -17,15 +17,19 @@ const modes: Partial<Record<FaultName, Mode>> = {
 };
 
 export async function simulatorSubject(): Promise<Subject> {
-  const simulator = await startSimulator({ port: 0, host: "127.0.0.1", secret: SECRET });
+  const silence = new Silence();
+  const log = (line: string): void => {
+    if (/ \(timeout/.test(line)) silence.begin();
+  };
+  const simulator = await startSimulator({ port: 0, host: "127.0.0.1", secret: SECRET, log });
   simulator.behave({ refunds: "held" });
-  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: Math.ceil(1_000 * slowness()) }));
+  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: 30_000 }));
   const count = (key: string): number =>
     simulator
       .operations(1_000)
       .filter(({ operation_key, status }) => operation_key === key && status !== "void" && status !== "refused").length;
   return {
-    acquirer,
+    acquirer: silence.endsCallsOf(acquirer),
     control: {
       async pay(key, { amountMinor, currency, times = 1, notify = true, order = "normal" } = {}) {
         if (order === "reversed") throw new NotApplicable("it notifies in the order in which things happen");

@@ -6,7 +6,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { midtransAcquirer } from "../../../gateway/src/providers/midtrans/midtrans.ts";
 import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
 import { midtransFake } from "./fake.ts";
-import { EXAM_DEADLINE_MS } from "../fake.ts";
+import { EXAM_DEADLINE_MS, silenceOf } from "../fake.ts";
 
 const SERVER_KEY = "SB-Mid-server-examined";
 
@@ -33,7 +33,7 @@ export async function midtransSubject(
     }),
   );
   return {
-    acquirer,
+    acquirer: silenceOf(fake.url).endsCallsOf(acquirer),
     control: fake.control,
     async close() {
       await acquirer.close();

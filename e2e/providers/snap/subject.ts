@@ -7,7 +7,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { snapSchema } from "../../../gateway/src/providers/snap/profile.ts";
 import { snapAcquirer } from "../../../gateway/src/providers/snap/snap.ts";
 import { snapFake } from "./fake.ts";
-import { EXAM_DEADLINE_MS } from "../fake.ts";
+import { EXAM_DEADLINE_MS, silenceOf } from "../fake.ts";
 
 const CLIENT_ID = "BRN-0253-1758536533798";
 const SECRET = "SK-of-the-exam";
@@ -71,7 +71,7 @@ export const snapSubject =
       }),
     );
     return {
-      acquirer,
+      acquirer: silenceOf(fake.url).endsCallsOf(acquirer),
       control: fake.control,
       async close() {
         await acquirer.close();

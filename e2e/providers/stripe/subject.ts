@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { stripe } from "../../../gateway/src/providers/stripe/stripe.ts";
 import { stripeFake } from "./fake.ts";
-import { EXAM_DEADLINE_MS } from "../fake.ts";
+import { EXAM_DEADLINE_MS, silenceOf } from "../fake.ts";
 
 /** Opens the connector and the fake, which notifies `callbackUrl`. */
 export async function stripeSubject(callbackUrl: string): Promise<Subject> {
@@ -39,7 +39,7 @@ export async function stripeSubject(callbackUrl: string): Promise<Subject> {
   const { calls } = acquirer;
   if (!calls) throw new Error("it makes no calls");
   return {
-    acquirer: { ...acquirer, calls },
+    acquirer: silenceOf(fake.url).endsCallsOf({ ...acquirer, calls }),
     control: fake.control,
     async close() {
       await acquirer.close();

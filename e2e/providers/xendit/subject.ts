@@ -6,7 +6,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { xenditSchema } from "../../../gateway/src/providers/xendit/profile.ts";
 import { xenditAcquirer } from "../../../gateway/src/providers/xendit/xendit.ts";
 import { xenditFake } from "./fake.ts";
-import { EXAM_DEADLINE_MS } from "../fake.ts";
+import { EXAM_DEADLINE_MS, silenceOf } from "../fake.ts";
 
 /** Opens the connector and the fake, which notifies `callbackUrl`. The limits are those of the offered channels. */
 export async function xenditSubject(callbackUrl: string): Promise<Subject> {
@@ -34,7 +34,7 @@ export async function xenditSubject(callbackUrl: string): Promise<Subject> {
   });
   const acquirer = xenditAcquirer(profile);
   return {
-    acquirer,
+    acquirer: silenceOf(fake.url).endsCallsOf(acquirer),
     control: fake.control,
     async close() {
       await acquirer.close();
