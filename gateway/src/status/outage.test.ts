@@ -14,7 +14,7 @@ import { Measuring } from "./measuring.ts";
 import { minuteOf } from "./minutes.ts";
 import { statusSchema } from "./status.schema.ts";
 import { countDays } from "./status.sql.ts";
-import { slowness } from "../../test/slowness.ts";
+import { slowness, waiting } from "../../test/slowness.ts";
 
 let folder: string;
 let server: PostgresServer;
@@ -61,12 +61,11 @@ test("without its database the service tells what it knows, and that its API is 
   expect(told.components[0]).toMatchObject({ component: "api", state: "outage", measured: "outage" });
   expect(told.components.find(({ component }) => component === "qris")?.state).toBe("operational");
   expect(told.incidents.map(({ title }) => title)).toEqual(["Work at the database"]);
-  const begun = performance.now();
-  const page = await get("/status");
-  expect(performance.now() - begun).toBeLessThan(2_000 * slowness());
-  expect(page.text).toContain("The database is not answering.");
-  expect(page.text).toContain("Some parts are down");
-  expect(page.kept).toBe("public, max-age=2");
+  let page: Awaited<ReturnType<typeof get>> | undefined;
+  expect(await waiting(async () => (page = await get("/status")))).toBeLessThan(2_000 * slowness());
+  expect(page?.text).toContain("The database is not answering.");
+  expect(page?.text).toContain("Some parts are down");
+  expect(page?.kept).toBe("public, max-age=2");
   expect((await get("/status.rss")).text).toContain("Work at the database");
   // Where a status page of another address is configured, errors point there.
   const health = await fetch(`${service.origin}/v1/payments`, {

@@ -6,7 +6,7 @@ import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { exemptionsOf } from "./exemptions.ts";
 import { ForbiddenAddress } from "./guard.ts";
 import { HostNames, nameLimits } from "./host-names.ts";
-import { slowness } from "../../test/slowness.ts";
+import { slowness, waiting } from "../../test/slowness.ts";
 
 const found: LookupAddress[] = [{ address: "93.184.215.14", family: 4 }];
 const inside = new ForbiddenAddress("leads inside");
@@ -68,11 +68,11 @@ test("answers hold for their time, and that there was none for a shorter one", a
 test("nobody waits for a slow name server longer than a moment; what it says at last is known to the next one", async () => {
   const { promise, reject } = Promise.withResolvers<LookupAddress[]>();
   const some = names(() => promise);
-  const begun = performance.now();
-  expect(await Promise.all(Array.from({ length: 100 }, () => some.isForbidden("slow.com", "mer_1")))).not.toContain(
-    true,
-  );
-  expect(performance.now() - begun).toBeLessThan(500 * slowness());
+  const took = await waiting(async () => {
+    const all = Array.from({ length: 100 }, () => some.isForbidden("slow.com", "mer_1"));
+    expect(await Promise.all(all)).not.toContain(true);
+  });
+  expect(took).toBeLessThan(500 * slowness());
   expect(asked).toEqual(["slow.com"]);
   reject(inside);
   await pause(5);
@@ -151,13 +151,14 @@ test("a payment that was made is answered again, wherever its name is found to l
 
 test("a silent name server costs a payment a moment, once, and payments without a callback_url nothing", async () => {
   const { client } = await service.merchant();
-  const timed = async (changes: Record<string, unknown>): Promise<number> => {
-    const begun = performance.now();
-    expect((await client.post("/v1/payments", paymentBody(changes))).status).toBe(201);
-    return performance.now() - begun;
+  const timed = (changes: Record<string, unknown>): Promise<number> => {
+    return waiting(async () => {
+      expect((await client.post("/v1/payments", paymentBody(changes))).status).toBe(201);
+    });
   };
   await timed({});
-  const waiting = timed({ callback_url: "https://silent.merchant.com/hook" });
-  expect(await timed({})).toBeLessThan(250);
-  expect(await waiting).toBeLessThan(nameLimits.waitMs + 500);
+  const others = 5 * (await timed({})); // of a busy machine
+  const silent = timed({ callback_url: "https://silent.merchant.com/hook" });
+  expect(await timed({})).toBeLessThan(250 + others);
+  expect(await silent).toBeLessThan(nameLimits.waitMs + 500 + others);
 });

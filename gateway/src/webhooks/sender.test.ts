@@ -16,7 +16,7 @@ import { webhookSecret } from "../merchants/directory.ts";
 import { exemptionsOf } from "./exemptions.ts";
 import { vet } from "./guard.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
-import { slowness } from "../../test/slowness.ts";
+import { slowness, waiting } from "../../test/slowness.ts";
 
 const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
 /** Addresses of IPv6; names that are not here have none. */
@@ -450,12 +450,13 @@ test("a name server that never answers for one family costs a moment, and what c
   names.set("six.merchant.com", () => never);
   namesOfSix.set("six.merchant.com", ["2606:4700::1111"]);
   const none = exemptionsOf([]);
-  const begun = performance.now();
-  expect(await Promise.all([vet("four.merchant.com", none), vet("six.merchant.com", none)])).toEqual([
-    [{ address: "93.184.215.14", family: 4 }],
-    [{ address: "2606:4700::1111", family: 6 }],
-  ]);
-  expect(performance.now() - begun).toBeLessThan(1_500 * slowness()); // 250 ms on a machine with nothing else to do
+  const took = await waiting(async () => {
+    expect(await Promise.all([vet("four.merchant.com", none), vet("six.merchant.com", none)])).toEqual([
+      [{ address: "93.184.215.14", family: 4 }],
+      [{ address: "2606:4700::1111", family: 6 }],
+    ]);
+  });
+  expect(took).toBeLessThan(1_500 * slowness()); // 250 ms on a machine with nothing else to do
   namesOfSix.set("four.merchant.com", setImmediate(["fd00::1"]));
   await expect(vet("four.merchant.com", none)).rejects.toThrow(/leads to an address that is not public$/);
 });
@@ -565,8 +566,9 @@ test("a bomb is not unpacked: what is kept are the bytes as they came", async ()
 
 interface Slow {
   result: AttemptResult;
-  /** Until the caller had it, which the record's own duration need not tell. */
+  /** Until the caller had it, which the record's own duration need not tell: by the clock, and as `waiting` counts it. */
   ms: number;
+  waitedMs: number;
 }
 let slowResults: Promise<Record<"silent" | "body" | "hints" | "handshake" | "name", Slow>> | undefined;
 
@@ -590,8 +592,9 @@ function slowAttempts(): NonNullable<typeof slowResults> {
     const from = timed(short, "localhost");
     const begun = performance.now();
     const send = async (url: string): Promise<Slow> => {
-      const result = await from.send(delivery(url));
-      return { result, ms: performance.now() - begun };
+      const sending = from.send(delivery(url));
+      const waitedMs = await waiting(() => sending);
+      return { result: await sending, ms: performance.now() - begun, waitedMs };
     };
     const results = await Promise.all(
       [silent, body, hints, `https://localhost:${deaf.port}/`, "https://slow.merchant.com/"].map(send),
@@ -607,10 +610,10 @@ const LATEST_MS = short.deadlineMs + 1_500;
 
 test("a receiver that gives no status line before the deadline has failed", async () => {
   const { silent, hints } = await slowAttempts();
-  for (const { result, ms } of [silent, hints]) {
+  for (const { result, ms, waitedMs } of [silent, hints]) {
     expectFailure(result, /did not answer within 0\.8 seconds/i);
     expect(ms).toBeGreaterThan(0.95 * short.deadlineMs);
-    expect(ms).toBeLessThan(LATEST_MS * slowness());
+    expect(waitedMs).toBeLessThan(LATEST_MS * slowness());
   }
 });
 
@@ -620,7 +623,7 @@ test("after a timely 200 the body's pace decides nothing, and holds no call for 
   expect(body.result.responseBody?.toString()).toBe("first words");
   expect(body.result.durationMs).toBeLessThan(short.deadlineMs);
   expect(body.result.heldMs).toBeGreaterThan(0.9 * short.bodyMs);
-  expect(body.ms).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
+  expect(body.waitedMs).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
 });
 
 test("a body that drips for ever is cut off, and its connection with it", async () => {
@@ -633,24 +636,24 @@ test("a body that drips for ever is cut off, and its connection with it", async 
       closed = true;
     });
   });
-  const begun = performance.now();
-  const result = await timed(short, "localhost").send(delivery(url));
-  expect(performance.now() - begun).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
+  let result: AttemptResult | undefined;
+  const took = await waiting(async () => (result = await timed(short, "localhost").send(delivery(url))));
+  expect(took).toBeLessThan((short.deadlineMs + short.bodyMs) * slowness());
   expect(result).toMatchObject({ succeeded: true, status: 200, reason: undefined });
-  expect(result.responseBody?.toString()).toMatch(/^\.{2,}$/);
+  expect(result?.responseBody?.toString()).toMatch(/^\.{2,}$/);
   await vi.waitFor(() => expect(closed).toBe(true), 30_000);
 });
 
 test("the deadline includes a handshake that never comes", async () => {
   const { handshake } = await slowAttempts();
   expectFailure(handshake.result, /did not answer within 0\.8 seconds|could not be made in time/i);
-  expect(handshake.ms).toBeLessThan(LATEST_MS * slowness());
+  expect(handshake.waitedMs).toBeLessThan(LATEST_MS * slowness());
 });
 
 test("the deadline includes the name server's time", async () => {
   const { name } = await slowAttempts();
   expectFailure(name.result, /0\.8 seconds|looked up|in time/i);
-  expect(name.ms).toBeLessThan(LATEST_MS * slowness());
+  expect(name.waitedMs).toBeLessThan(LATEST_MS * slowness());
 });
 
 test("where an attempt connected to is recorded even when no answer came", async () => {
