@@ -14,11 +14,14 @@ import { uuidOf } from "../ground/ids.ts";
 import { modes } from "../webhooks/fault-injection.sql.ts";
 import type { CheckResult } from "./receiver-test.schema.ts";
 import { type CheckName, checkNames, checks } from "./receiver-checks.ts";
-import { slowness } from "../../test/slowness.ts";
+import { slowness, waiting } from "../../test/slowness.ts";
 
 const config = { webhookAllowHosts: new Set(["localhost"]) };
-/** Shorter than in service: so long an answer may take, and a body sent in pieces does. */
-const DEADLINE_MS = 2_500;
+/** So long an answer may take: longer than in service, so that a receiver on a busy machine is late only where it means to be. */
+const DEADLINE_MS = 60_000;
+/** Of the one exam whose receiver answers too late. */
+const SHORT_DEADLINE_MS = 2_500;
+/** So long a body sent in pieces takes. */
 const SLOW_BODY_MS = 700;
 const timing = { deadlineMs: DEADLINE_MS, slowBodyMs: SLOW_BODY_MS };
 const trusted = tls.getCACertificates("default");
@@ -60,6 +63,9 @@ function signatureOf(delivery: Received, secret: string, body: string): string {
   return createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
 }
 
+/** Events that a receiver has looked for and not kept yet; each resolves when its second copy is looked for. */
+const lookedFor = new Map<string, PromiseWithResolvers<void>>();
+
 /** For each check a receiver with the fault that it is about, and no other. */
 const wrong: Record<CheckName, Judge> = {
   accepts_genuine: (delivery, secret, known) =>
@@ -81,10 +87,17 @@ const wrong: Record<CheckName, Judge> = {
       : correct(delivery, secret, known),
   // Looks first and keeps later: of two at once the second stumbles over the first.
   async accepts_duplicate_at_once(delivery, secret, known) {
-    const before = known.has(delivery.event.id as string);
-    if (delivery.event.type === "refund.failed") await pause(100);
-    const stumbles = !before && known.has(delivery.event.id as string);
-    return stumbles ? 500 : correct(delivery, secret, known);
+    const id = delivery.event.id as string;
+    if (delivery.event.type !== "refund.failed" || known.has(id)) return correct(delivery, secret, known);
+    const first = lookedFor.get(id);
+    if (first) {
+      first.resolve();
+      return 500;
+    }
+    const second = Promise.withResolvers<void>();
+    lookedFor.set(id, second);
+    await second.promise;
+    return correct(delivery, secret, known);
   },
   accepts_any_order(delivery, secret, known) {
     const { uuid } = delivery.event.data as { uuid?: string };
@@ -102,7 +115,7 @@ const wrong: Record<CheckName, Judge> = {
     delivery.at - (delivery.begunAt ?? 0) > SLOW_BODY_MS / 2 ? 408 : correct(delivery, secret, known),
   async answers_in_time(delivery, secret, known) {
     const status = await correct(delivery, secret, known);
-    if (status === 200 && delivery.event.type === "payment.succeeded") await pause(DEADLINE_MS + 300); // ships the goods first
+    if (status === 200 && delivery.event.type === "payment.succeeded") await pause(SHORT_DEADLINE_MS + 300); // ships the goods first
     return status;
   },
   // Signs what it has parsed, written again in the usual order.
@@ -122,11 +135,10 @@ interface Shop {
   path: string;
 }
 
-async function shop(judge: Judge): Promise<Shop> {
+async function shop(judge: Judge, by = service): Promise<Shop> {
   const path = `/${randomUUID()}`;
-  const { client, merchantId } = await service.merchant();
-  const secret =
-    (await service.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path))) ?? "";
+  const { client, merchantId } = await by.merchant();
+  const secret = (await by.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path))) ?? "";
   const known = new Set<string>();
   answers.set(path, (delivery, response) => {
     void Promise.resolve(judge(delivery, secret, known)).then((status) =>
@@ -177,20 +189,33 @@ test("a correct receiver passes; the scorecard shows what was sent and how it wa
   expect(rows).toEqual([]);
 });
 
+/** The checks that the wrong receiver of a check fails. */
+async function failedBy(name: CheckName, by = service): Promise<CheckName[]> {
+  const { passed, checks: results } = await scorecard(await shop(wrong[name], by));
+  expect(passed).toBe(false);
+  const failures = results.filter((result) => !result.passed);
+  for (const { received, guide } of failures) {
+    expect(received.reason).toMatch(/^The receiver (answered \d{3}; expected |did not answer within 2\.5 seconds)/);
+    expect(guide).toContain(checks[name].guide.text);
+  }
+  return failures.map((result) => result.name);
+}
+
 test("a receiver that is wrong in one way fails exactly that check", async () => {
-  const failed = await Promise.all(
-    checkNames.map(async (name) => {
-      const { passed, checks: results } = await scorecard(await shop(wrong[name]));
-      expect(passed).toBe(false);
-      const failures = results.filter((result) => !result.passed);
-      for (const { received, guide } of failures) {
-        expect(received.reason).toMatch(/^The receiver (answered \d{3}; expected |did not answer within 2\.5 seconds)/);
-        expect(guide).toContain(checks[name].guide.text);
-      }
-      return [name, failures.map((result) => result.name)];
-    }),
-  );
-  expect(Object.fromEntries(failed)).toEqual(Object.fromEntries(checkNames.map((name) => [name, [name]])));
+  const names = checkNames.filter((name) => name !== "answers_in_time");
+  const failed = await Promise.all(names.map(async (name) => [name, await failedBy(name)]));
+  expect(Object.fromEntries(failed)).toEqual(Object.fromEntries(names.map((name) => [name, [name]])));
+});
+
+test("a receiver that answers late fails the check about that alone", async () => {
+  const impatient = await startService({
+    config,
+    timing: { ...timing, deadlineMs: SHORT_DEADLINE_MS },
+    database: service.database,
+    roles: ["api"],
+  });
+  expect(await failedBy("answers_in_time", impatient)).toEqual(["answers_in_time"]);
+  await impatient.stop();
 });
 
 test("a receiver that takes everything, or stumbles over everything, has refused nothing", async () => {
@@ -280,10 +305,9 @@ test("a service that stops cuts its exams off, and says nothing about the receiv
   await stopping.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path));
   const running = sitFor(client);
   await vi.waitFor(() => expect(held).toHaveLength(checkNames.length + 1), 30_000);
-  const begun = performance.now();
   const stopped = stopping.stop();
-  expect((await running).status).toBe(503);
-  expect(performance.now() - begun).toBeLessThan(2_000 * slowness());
+  const took = await waiting(async () => expect((await running).status).toBe(503));
+  expect(took).toBeLessThan(2_000 * slowness());
   stopping.app.server.server.closeAllConnections(); // this client's, which it would use again
   await stopped;
 });
