@@ -1,6 +1,7 @@
 // Goal: one key, one effect, one answer (section 4.11 of the interface). Method: what HTTP and the database do to it,
 // over a real socket; what happens between processes with two instances on one database, and with a lock held by hand.
 import { type IncomingMessage, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
@@ -8,7 +9,7 @@ import { SECOND, systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Intent, RunningKeys, idempotently } from "./idempotency.ts";
-import { slowness } from "../../test/slowness.ts";
+import { waiting } from "../../test/slowness.ts";
 
 let service: TestService;
 let other: TestService;
@@ -327,13 +328,19 @@ test("while another process runs the first request, the second is told so within
 values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
       values: [uuidOf(merchantId), key],
     });
-    let fastestMs = Infinity; // the machine may be slow, the service may not
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const begun = performance.now();
-      expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
-      fastestMs = Math.min(fastestMs, performance.now() - begun);
+    // The machine may be slow, the service may not: beyond 200 ms, only what two requests take that wait for nobody, on either side of it.
+    const others = (): Promise<number> =>
+      waiting(async () => expect(outcome(await create(paymentBody(), newKey()))).toBe("201"));
+    const beyondMs: number[] = [];
+    for (let before = await others(); beyondMs.length < 3;) {
+      const told = await waiting(async () => {
+        expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
+      });
+      const after = await others();
+      beyondMs.push(told - before - after);
+      before = after;
     }
-    expect(fastestMs).toBeLessThan(250);
+    expect(Math.min(...beyondMs)).toBeLessThan(200);
     await owner.query("rollback"); // that process dies
   });
   expect(await stored(client, body.reference_id)).toBe(0);
@@ -386,11 +393,10 @@ test("a second request of a key waits a moment for the first, and is told when i
   await expect(replay).rejects.toMatchObject({ code: "SIGNATURE_REPLAYED" });
   expect(await owner).toBe("done");
   void keys.alone(intent, () => new Promise(() => undefined));
-  const begun = performance.now();
-  await expect(keys.alone(intent, () => Promise.resolve("too"))).rejects.toMatchObject({
-    code: "IDEMPOTENCY_IN_PROGRESS",
-  });
-  expect(performance.now() - begun).toBeLessThan(200 * slowness());
+  // However late timers are, those of one process end in the order in which they are due.
+  const late = pause(200, "told after 200 ms");
+  const told = keys.alone(intent, () => Promise.resolve("done")).catch((error: unknown) => error);
+  expect(await Promise.race([late, told])).toMatchObject({ code: "IDEMPOTENCY_IN_PROGRESS" });
 });
 
 test("a commit without an answer: what it did itself is its answer; what was there before it is answered as always", async () => {
