@@ -54,7 +54,7 @@ export class Programs {
         createInterface({ input: stream }).on("line", (line) => programs.lines.push(line));
     }
     try {
-      await vi.waitFor(() => programs.listens(), { timeout: 30_000, interval: 50 });
+      await vi.waitFor(() => programs.listens(), { timeout: 200_000, interval: 50 });
     } catch (cause) {
       await programs.stop();
       throw new Error(`nothing listens:\n${programs.lines.join("\n")}`, { cause });

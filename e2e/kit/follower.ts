@@ -152,12 +152,12 @@ export class Follower {
     const isUp = isListener
       ? (): void => expect(this.printed).toMatch(/^Ready: /m)
       : (): Promise<void> => reached(this.port);
-    await vi.waitFor(isUp, { timeout: 30_000, interval: 50 });
+    await vi.waitFor(isUp, { timeout: 200_000, interval: 50 });
   }
 
   /** Waits until a background program has printed this text. */
   async sees(text: string | RegExp): Promise<void> {
-    await vi.waitFor(() => expect(this.printed).toMatch(text), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(this.printed).toMatch(text), { timeout: 200_000, interval: 50 });
   }
 
   /** Stops the background programs. */

@@ -270,7 +270,7 @@ test.each([
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (part: string) => (text += part));
-  await vi.waitFor(() => expect(text).toContain('"msg":"ready"'), { timeout: 30_000, interval: 50 });
+  await vi.waitFor(() => expect(text).toContain('"msg":"ready"'), { timeout: 200_000, interval: 50 });
   child.kill("SIGTERM");
   await once(child, "exit");
   const loaded = text.match(/LOADED /g)?.length ?? 0;

@@ -143,7 +143,7 @@ test("told to stop while the embedded PostgreSQL does not start, it ends with 0,
     writeFileSync(join(cluster, "gerbang.json"), JSON.stringify({ owner: "x", service: "y" }));
   });
   const ended = once(child, "close");
-  await expect.poll(() => existsSync(join(folder, "postgres", "server.log")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(folder, "postgres", "server.log")), { timeout: 200_000 }).toBe(true);
   child.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
 });
@@ -168,7 +168,7 @@ test.skipIf(!hasTerminal)("at a terminal a start greets (skipped where there is 
   });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (said += text));
-  await expect.poll(() => said, { timeout: 30_000 }).toContain("Stop with Ctrl-C.");
+  await expect.poll(() => said, { timeout: 200_000 }).toContain("Stop with Ctrl-C.");
   const exited = once(child, "exit") as Promise<[number | null]>;
   child.stdin.write("\x03"); // Ctrl-C, as a terminal takes it
   expect((await exited)[0]).toBe(0);
