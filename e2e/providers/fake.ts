@@ -70,6 +70,8 @@ export class FakeServer {
   private readonly server: Server;
   private readonly faults: { name: FaultName; method: string | undefined }[] = [];
   private url = "";
+  /** Notifications on their way, of which some are sent behind an answer. */
+  private readonly underWay = new Set<Promise<Delivered>>();
 
   /** `spared`: selects requests that never get a fault, such as a request for a token. */
   constructor(handler: Handler, { spared = () => false }: { spared?: (request: FakeRequest) => boolean } = {}) {
@@ -120,7 +122,13 @@ export class FakeServer {
   }
 
   /** Sends a notification and records the answer. Throws when the notification cannot be delivered. */
-  async notify(url: string, headers: Record<string, string>, body: string): Promise<Delivered> {
+  notify(url: string, headers: Record<string, string>, body: string): Promise<Delivered> {
+    const notifying = this.deliver(url, headers, body).finally(() => this.underWay.delete(notifying));
+    this.underWay.add(notifying);
+    return notifying;
+  }
+
+  private async deliver(url: string, headers: Record<string, string>, body: string): Promise<Delivered> {
     const answer = await fetch(url, {
       method: "POST",
       headers,
@@ -134,7 +142,9 @@ export class FakeServer {
     return delivered;
   }
 
+  /** Ends once the notifications on their way have arrived: whoever listens for them may go then. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.underWay);
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, "close");

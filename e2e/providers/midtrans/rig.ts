@@ -9,6 +9,7 @@ import type { OpenRequest } from "../../../gateway/src/acquirers/acquirer.ts";
 import { type Micros, SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
 import { midtransAcquirer } from "../../../gateway/src/providers/midtrans/midtrans.ts";
 import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
+import { silenceOf } from "../fake.ts";
 import { midtransFake } from "./fake.ts";
 
 export const SERVER_KEY = "SB-Mid-server-for-tests";
@@ -59,7 +60,6 @@ export async function startRig() {
   };
   const patient = connector();
   const { calls } = patient;
-  const impatient = connector({ deadline_ms: 150 });
   let count = 0;
 
   const rig = {
@@ -67,8 +67,8 @@ export async function startRig() {
     control: fake.control,
     notified,
     calls,
-    /** The same calls with a short deadline, for answers that never come. */
-    hasty: impatient.calls,
+    /** The same calls, for answers that never come: they end without waiting for the deadline. */
+    hasty: silenceOf(fake.url).endsCallsOf(patient).calls,
     connector,
     keyFile,
     callbackUrl,
@@ -129,7 +129,6 @@ export async function startRig() {
 
     async close(): Promise<void> {
       await patient.close();
-      await impatient.close();
       await fake.close();
       receiver.close();
       rmSync(folder, { recursive: true });

@@ -19,7 +19,7 @@ import { type Micros, SECOND } from "../../../gateway/src/ground/clock.ts";
 import { newId } from "../../../gateway/src/ground/ids.ts";
 import { stripeProfileSchema } from "../../../gateway/src/providers/stripe/profile.ts";
 import { stripeAcquirer } from "../../../gateway/src/providers/stripe/stripe.ts";
-import type { FaultName } from "../fake.ts";
+import { EXAM_DEADLINE_MS, type FaultName, silenceOf } from "../fake.ts";
 import { type StripeFake, stripeFake } from "./fake.ts";
 
 const SECRET_KEY = "sk_test_key_of_the_tests";
@@ -46,7 +46,7 @@ function reconnect(url = fake.url) {
       name: "Stripe",
       environment: "sandbox",
       url,
-      deadline_ms: 250,
+      deadline_ms: EXAM_DEADLINE_MS,
       secret_key: { file: join(folder, "key") },
       webhook_secret: { file: join(folder, "webhook") },
       methods: [
@@ -62,7 +62,7 @@ function reconnect(url = fake.url) {
   );
   const { calls } = opened;
   if (!calls) throw new Error("it makes no calls");
-  return { opened, calls };
+  return { opened, calls: silenceOf(url).endsCallsOf({ ...opened, calls }).calls };
 }
 
 /** Where the made-up Stripe notifies: each event is read as it comes. */
