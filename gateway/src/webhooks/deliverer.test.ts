@@ -456,10 +456,9 @@ test("what a merchant owes to dead hosts is left alone in the database until one
 
 test("two processes on one database deliver each event once", async () => {
   const database = await cloneDatabase();
-  const [left, right] = [
-    await startService({ config, timing, database }),
-    await startService({ config, timing, database }),
-  ];
+  // An event is sent again where an answer or the renewal of a lease comes too late, as it may on a busy machine. Here neither has to come soon.
+  const unhurried = { config, timing: { ...patient, leaseMs: 3_600_000 }, database };
+  const [left, right] = [await startService(unhurried), await startService(unhurried)];
   try {
     const path = "/200/both";
     const { client, merchantId } = await left.merchant();
