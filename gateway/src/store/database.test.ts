@@ -1,5 +1,8 @@
 // Goal: a connection that dies is told of, and harms nobody; one that is being closed is no news. Method: real PostgreSQL that ends the
 // sessions, and a log that keeps what it was told.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { asOwner, cloneDatabase, makeApp } from "../../test/kit.ts";
 import { createLog } from "../ground/log.ts";
@@ -94,6 +97,19 @@ $$`),
   expect(String(error)).toBe("Error: Connection terminated: the database's address leads to another server");
   expect(isConnectionLoss(error)).toBe(true);
   expect(database.pool.totalCount).toBe(1);
+});
+
+test("a server that takes a connection and says nothing is a lost connection, whichever of the driver's two clocks is first", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const settings = { host: "127.0.0.1", port, connectionTimeoutMillis: 20 };
+  for (const one of [new pg.Client(settings), new pg.Pool(settings)]) {
+    const error: unknown = await one.connect().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(isConnectionLoss(error), (error as Error).message).toBe(true);
+  }
 });
 
 test("no connection is kept for more than a minute, or a process would not follow the address, nor a changed setting", () => {

@@ -271,7 +271,7 @@ export function isConnectionLoss(error: unknown): boolean {
   const lost =
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)|SELF_SIGNED_CERT/;
   const words =
-    /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|SSL connection|query read timeout/i;
+    /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|timeout expired|connection error|SSL connection|query read timeout/i;
   return lost.test(String(code)) || words.test(message);
 }
 
