@@ -1,6 +1,6 @@
 // Gathers wishes for one run of some work: at most one run each while, and none beside another.
 
-export interface Gathering<Wish> {
+interface Gathering<Wish> {
   add(wishes: readonly Wish[]): void;
   end(): void;
 }
