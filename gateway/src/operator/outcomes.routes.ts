@@ -150,7 +150,7 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     path: "/ops/v1/payments/{reference}/outcome",
     params: paymentParams,
     summary: "Record what became of a payment that its acquirer leaves open",
-    description,
+    description: `${description} A payment that is over stays so, and what it was paid is an unapplied receipt.`,
     tag: "Payments",
     role: "admin",
     body: paymentOutcomeSchema,
