@@ -91,10 +91,13 @@ export function concludeOpening(
       const concluded =
         current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
       if (concluded) {
-        // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed.
-        if (state?.status === "paid" && !objectionTo(context, payment, operation.gatewayCode, state))
-          applyState(context, payment, operation.gatewayCode, state);
-        return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+        const before = concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+        if (state?.status !== "paid") return before;
+        // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed, or was paid otherwise.
+        if (objectionTo(context, payment, operation.gatewayCode, state))
+          return { ...before, exceptions: recorded(context, operation, "receipt", newsOf(state)) };
+        applyState(context, payment, operation.gatewayCode, state);
+        return before;
       }
       // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
       const taken = payment.gatewayCode !== undefined;
@@ -181,13 +184,13 @@ function applyAnswer(
   const isHeld = () => (isOpenToReversal && unrequested.length === 0) || hasOtherMoney(context, after, gatewayCode);
   const reversal = state.status === "failed" && isOurs !== true && !isOutdated && isHeld() ? ["dispute" as const] : [];
   const moved = recordUnrequested(context, operation, after, { unrequested: [...unrequested, ...reversal], state });
-  const isNews = objection && recordException(context, operation, operation.attempt, "receipt", newsOf(state));
-  return { ...done, exceptions: isNews ? [...moved, "receipt"] : moved };
+  const refused = objection ? recorded(context, operation, "receipt", newsOf(state)) : [];
+  return { ...done, exceptions: [...moved, ...refused] };
 }
 
 /** Records a reconciliation exception; gives it when it is new. */
-function recorded(context: CommandContext, operation: Operation, exception: ExceptionKind): ExceptionKind[] {
-  return recordException(context, operation, operation.attempt, exception) ? [exception] : [];
+function recorded(context: CommandContext, of: Operation, kind: ExceptionKind, news = {}): ExceptionKind[] {
+  return recordException(context, of, of.attempt, kind, news) ? [kind] : [];
 }
 
 /** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. If the payment is over here, an operator may record it. */

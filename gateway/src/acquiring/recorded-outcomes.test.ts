@@ -240,6 +240,27 @@ describe("a payment", () => {
     },
   );
 
+  test.each([
+    ["canceled", "trx-1", 900_000n, "receipt"],
+    ["processing", "trx-1", 900_000n, "receipt"],
+    ["canceled", "trx-1", 1_000_000n, undefined],
+    ["canceled", "trx-2", 900_000n, undefined],
+  ] as const)(
+    "that was %s, recorded as paid by trx-1, and found by an inquiry under way paid by %s of %i: %s",
+    (status, transactionId, amountMinor, kind) => {
+      const { payment, asked, start } = leftPayment({ step: "inquiring" }, { status });
+      const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
+      const receipt = { transactionId, amountMinor, currency: "IDR" };
+      const found = { kind: "known", isOver: true, instructions, state: { status: "paid", receipt } } as const;
+      const told = start
+        .when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1"))
+        .when(concludeOpening(parts, owner.merchant, asked, found));
+      expect(told.changes.inserted(exceptions).map((one) => one.kind)).toEqual(kind ? [kind] : []);
+      expect(told.answer.exceptions ?? []).toEqual(kind ? [kind] : []);
+      expect(told.changes.inserted(receipts)).toHaveLength(transactionId === "trx-1" ? 1 : 2);
+    },
+  );
+
   test("that failed, and that a refund's operation is read for, is not taken for a payment that is over", () => {
     const operation = anOperation("rfd_1", { kind: "refund", step: "inquiring", createdAt: aDayAgo });
     expect(() => refuseUnlessLeftOpen("failed", operation, NOW)).toThrow("It is failed.");
