@@ -332,3 +332,43 @@ test("in a book whose clock was moved ahead, what cannot be ended is asked about
   expect(current(asked, operation).dueAt).toBe(NOW + (1_800 - 10) * SECOND);
   expect(payment.expiresAt).toBe(NOW + 5_400 * SECOND);
 });
+
+test("what is over is asked about for as long as it is unclear, ever more rarely, and begins anew only after a clear answer", () => {
+  const answers = {
+    unclear: { kind: "unknown" } as const,
+    processing: known({ status: "processing" }),
+    waits: known(waiting),
+  };
+  const answer = fc.constantFrom("unclear", "processing", "waits");
+  const begun = fc.record({
+    status: fc.constantFrom("canceled", "expired"),
+    step: fc.constantFrom("polling", "inquiring"),
+    inquiries: fc.nat(40),
+  });
+  fc.assert(
+    fc.property(begun, fc.array(answer, { minLength: 30, maxLength: 60 }), ({ status, ...of }, said) => {
+      const { operation, begun: found } = start({ status }, { ...of, dueAt: NOW });
+      let last: Then<unknown> = found;
+      let gap = 0;
+      for (const one of said) {
+        const now = current(last, operation);
+        const { dueAt: at = expect.unreachable("it is not asked about any more") } = now;
+        last = last.when(conclude(now, answers[one]), at);
+        const { step, dueAt } = current(last, operation);
+        if (one === "waits") {
+          // Clear: it can be paid there until it expires there, and is asked about near its end, and after it.
+          if (step === "done") return;
+          gap = 0;
+        } else {
+          const next = (dueAt ?? expect.unreachable()) - at;
+          expect(step).toBe("inquiring");
+          if (now.step === "polling" && one === "unclear") expect(next).toBe(SECOND);
+          else if (gap > 0) expect(next).toBe(Math.min(2 * gap, 600 * SECOND));
+          else expect(next).toBeGreaterThanOrEqual(SECOND);
+          gap = next;
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
