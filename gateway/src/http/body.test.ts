@@ -8,7 +8,7 @@ import type { FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
 import { bareServer } from "../../test/bare-server.ts";
 import { Fault } from "../ground/fault.ts";
-import { breakOff, readBody, streamBody } from "./body.ts";
+import { breakOff, lateFault, readBody, streamBody } from "./body.ts";
 import { LOAD_LIMITS, LoadShedding } from "./load-shedding.ts";
 
 const load = new LoadShedding(LOAD_LIMITS);
@@ -67,6 +67,17 @@ test("taking ends with the reason for which the body is broken off, and when the
   const next = streamBody(gone.request).next();
   gone.socket.destroy();
   await expect(next).rejects.toMatchObject({ code: "MALFORMED_REQUEST" });
+});
+
+test("whoever reads a body after it broke off learns why, as whoever read it then", async () => {
+  for (const read of [
+    ({ request }: ReturnType<typeof begun>) => readBody(request, load),
+    ({ request }: ReturnType<typeof begun>) => streamBody(request).next(),
+  ]) {
+    const late = begun();
+    breakOff(late.request, lateFault());
+    await expect(read(late)).rejects.toMatchObject({ code: "MALFORMED_REQUEST", status: 408 });
+  }
 });
 
 // The service asks the database who sends before it reads; Node tells once that the rest does not come, and never again.

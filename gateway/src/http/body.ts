@@ -10,8 +10,8 @@ const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);
 /** Functions that abort the reading of a body, by request, while it is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
-/** Requests whose body breaks off: of what nobody reads yet the rest will not come either. */
-const broken = new WeakSet<IncomingMessage>();
+/** Why the body of a request breaks off, by request: the rest will not come, whoever reads it later. */
+const broken = new WeakMap<IncomingMessage, Fault>();
 
 /** Refuses a body before it is parsed, where anybody may send one: to parse a large one takes the time of hundreds. Throws PAYLOAD_TOO_LARGE. */
 export function refuseLarge(body: unknown, mostBytes: number): void {
@@ -27,7 +27,7 @@ export function readBody(
 ): Buffer | Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return nothing;
-  if (request.destroyed || broken.has(request)) return Promise.reject(new Fault("MALFORMED_REQUEST"));
+  if (request.destroyed || broken.has(request)) return Promise.reject(brokenBy(request));
   if (Number(length) > BODY_MAX_BYTES) return Promise.reject(new Fault("PAYLOAD_TOO_LARGE"));
   return new Promise((resolve, reject) => {
     // One buffer grows with the bytes that have arrived, so that neither an announced length nor tiny chunks cost memory.
@@ -72,7 +72,7 @@ export function readBody(
  * away, so that the answer arrives. Throws MALFORMED_REQUEST when the client goes away, and `breakOff`'s fault.
  */
 export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buffer> {
-  if (request.destroyed || broken.has(request)) throw new Fault("MALFORMED_REQUEST");
+  if (request.destroyed || broken.has(request)) throw brokenBy(request);
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => undefined); // avoids an unhandled rejection when no read is pending
   readings.set(request, over.reject);
@@ -96,9 +96,11 @@ export function lateFault(): Fault {
   return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
 }
 
-/** Aborts the reading of an incomplete body with a fault; one that is not being read is not read any more. */
+const brokenBy = (request: IncomingMessage): Fault => broken.get(request) ?? new Fault("MALFORMED_REQUEST");
+
+/** Aborts the reading of an incomplete body with a fault. Whoever reads it later gets the same fault. */
 export function breakOff(request: IncomingMessage, fault: Fault): void {
-  broken.add(request);
+  broken.set(request, fault);
   readings.get(request)?.(fault);
 }
 
