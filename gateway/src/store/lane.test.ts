@@ -739,8 +739,8 @@ describe("a peer that vanished while it holds a lock", () => {
     });
     const times: number[] = [];
     for (let number = 0; number < 20; number++) times.push(await waiting(free(`free ${number}`)));
-    // The first waits with the two for a moment. Of the others some may meet a busy machine, but none the lock.
-    expect(times[0]).toBeLessThan(2_000 * slowness());
+    // The first waits with the two for a moment. Of the others some may meet a busy machine, but none the lock, which lasts for longer than any may.
+    expect(Math.max(...times)).toBeLessThan(2_000 * slowness());
     expect(times.slice(1).toSorted((one, other) => one - other)[9]).toBeLessThan(500 * slowness());
     expect(await held).toBeLessThan(6_000 * slowness());
     expect(values).toEqual([2n, 3n]);
