@@ -351,6 +351,42 @@ test("a settlement of more items than the page shows is printed with all of them
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
+test("whoever goes to another settlement while one is fetched for paper does not print it with the items of the first", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  const settled = async (): Promise<string> => {
+    const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }));
+    await client.post(`/v1/sandbox/payments/${json.reference as string}/simulate`, { outcome: "succeeded" });
+    return (await client.post("/v1/sandbox/settlements/run", {})).json.data[0].uuid as string;
+  };
+  const [first, second] = [await settled(), await settled()];
+  let printed = 0;
+  await page.exposeFunction("print", () => void printed++);
+  await open(paths.settlement(place, first));
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(`**/settlements/${first}/items?limit=100*`, async (route) => {
+    asked.resolve();
+    await answer.promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Print" }).click();
+  await asked.promise;
+  // As the search does: the page stays, and shows another settlement.
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").getByRole("combobox").fill(second);
+  await page.getByRole("dialog").getByRole("option").first().click();
+  await page.waitForURL(`**${paths.settlement(place, second)}`);
+  const fetched = page.waitForResponse(`**/settlements/${first}/items?limit=100*`);
+  answer.resolve();
+  await (await fetched).finished();
+  await expect.poll(() => page.getByRole("button", { name: "Print" }).isEnabled()).toBe(true);
+  await drawn(page);
+  expect(printed).toBe(0);
+  await page.goBack();
+  await page.waitForURL(`**${paths.settlement(place, first)}`);
+  await drawn(page);
+  expect(printed).toBe(0);
+});
+
 test("the call with curl stays open, and follows the filters", async () => {
   const { page, place, open } = await portal.member("owner");
   await open(paths.payments(place));

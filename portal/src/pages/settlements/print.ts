@@ -1,6 +1,6 @@
 // Printing a settlement: its items are fetched for paper, because the page shows one part of them at a time.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { type Action, useAction } from "../../api/action.ts";
 import { useApi } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
@@ -21,6 +21,12 @@ export function usePrint(uuid: string): Printing {
   const api = useApi();
   const queries = useQueryClient();
   const [printed, setPrinted] = useState<Items | undefined>(undefined);
+  // The page stays when its address becomes another settlement's.
+  const shown = useRef(uuid);
+  useEffect(() => {
+    shown.current = uuid;
+    return () => setPrinted(undefined);
+  }, [uuid]);
   const print = useAction<undefined, true>(
     async () => {
       const part = (after?: string) => {
@@ -32,7 +38,7 @@ export function usePrint(uuid: string): Printing {
         const next = await part(items.next_cursor);
         items = { ...next, data: [...items.data, ...next.data] };
       }
-      setPrinted(items);
+      if (shown.current === uuid) setPrinted(items);
       return true;
     },
     { refresh: ["nothing"] },
