@@ -26,7 +26,7 @@ export function RefundOutcome({ uuid }: { uuid: string }) {
   );
 }
 
-/** Recording the outcome of a processing payment. */
+/** Recording the outcome of a payment that is processing, or over and unclear at its acquirer. */
 export function PaymentOutcome({ reference }: { reference: string }) {
   const outlook = useQuery(read("/v1/payments/{reference}/outcome", { path: { reference } }));
   return (
