@@ -67,8 +67,9 @@ const doku = {
 let fake: Fake & { control: SnapControl };
 let bank: Fake & { control: SnapControl };
 let acquirer: Taken;
-/** The acquirer's calls, for answers that never come: they end without waiting for the deadline. */
+/** The calls of `acquirer` and `bri`, for answers that never come: they end without waiting for the deadline. */
 let hasty: Taken["calls"];
+let hastyBri: Taken["calls"];
 let bri: Taken;
 let offset: Micros = 0;
 const clock = { now: () => systemClock.now() + offset };
@@ -134,7 +135,8 @@ beforeAll(async () => {
     qris: undefined,
     methods: [{ method: "va", channels: ["bri"], ...limits }],
   };
-  bri = snapAcquirer(snapSchema.parse({ ...atBri, url: bank.url, deadline_ms: 500 }), clock);
+  bri = snapAcquirer(snapSchema.parse({ ...atBri, url: bank.url }), clock);
+  hastyBri = silenceOf(bank.url).endsCallsOf(bri).calls;
 });
 afterAll(async () => {
   await Promise.all([acquirer.close(), bri.close(), fake.close(), bank.close()]);
@@ -325,7 +327,7 @@ test("a definite no is one, and a key that they do not take makes them unavailab
 });
 
 test("nobody who is not reached was sent anything: another may be asked", async () => {
-  const away = snapAcquirer(snapSchema.parse({ ...doku, url: "http://127.0.0.1:9", deadline_ms: 500 }), clock);
+  const away = snapAcquirer(snapSchema.parse({ ...doku, url: "http://127.0.0.1:9" }), clock);
   await expect(away.calls.open(wish({ method: "qris" }), never)).rejects.toMatchObject({ unavailable: true });
   await away.close();
 });
@@ -333,7 +335,7 @@ test("nobody who is not reached was sent anything: another may be asked", async 
 test("with a token at hand, too, whatever orders something was certainly not sent to a host that is down; an inquiry is only without an answer", async () => {
   const keys = { clientSecret: SECRET, partnerPublicKey: ours.publicKey, privateKey: theirs.privateKey };
   const other = await snapFake({ ...keys, clientId: doku.client_id });
-  const down = snapAcquirer(snapSchema.parse({ ...doku, url: other.url, deadline_ms: 500 }), clock);
+  const down = snapAcquirer(snapSchema.parse({ ...doku, url: other.url }), clock);
   const paid = async (change: Wish): Promise<OpenRequest> => {
     const request = wish(change);
     const { providerIds } = await down.calls.open(request, never);
@@ -517,7 +519,7 @@ test("what fails there has failed here", async () => {
 test("BRI's account is ours by number: found after a lost answer, looked at after its notice, and paid by inquiry", async () => {
   const request = wish({ method: "va" });
   bank.control.fault("silent after effect");
-  await expect(bri.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await expect(hastyBri.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
   const found = await bri.calls.inquire(request, never);
   expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
   await bank.control.pay(request.operationKey);
@@ -539,7 +541,7 @@ test("BRI's account that never came about is made by the inquiry, and not when i
 test("BRI's account of a payment that is over here is looked for and found, and is not made", async () => {
   const [lost, gone] = [wish({ method: "va" }), wish({ method: "va" })];
   bank.control.fault("silent after effect");
-  await expect(bri.calls.open(lost, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await expect(hastyBri.open(lost, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
   expect(await bri.calls.inquire({ ...lost, isOver: true }, never)).toMatchObject({ state: { status: "waiting" } });
   await expect(bri.calls.inquire({ ...gone, isOver: true }, never)).rejects.toThrow("unclearly");
   expect(bank.control.opened(gone.operationKey)).toBe(0);
