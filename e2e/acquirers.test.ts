@@ -30,7 +30,8 @@ beforeAll(async () => {
     environment: "sandbox",
     url: simulator.url,
     secret: SECRET,
-    deadline_ms: 1_500,
+    // Long enough for the kill to come before it.
+    deadline_ms: 5_000,
     capabilities: [
       { method: "qris", ...idr },
       { method: "va", ...idr },
@@ -82,7 +83,9 @@ test("killed while it calls an acquirer that did the work unheard, or never did 
     simulator.behave({ mode, for_next: 1 });
     const [body, key] = [order(), `killed-${mode}`];
     begun.push({ body, key, lost: client.post("/v1/payments", body, { key }).catch(() => "cut off") });
-    await new Promise((resolve) => setTimeout(resolve, 350));
+    await vi.waitFor(async () =>
+      expect(await (await fetch(`${simulator.url}/behaviour`)).json()).toMatchObject({ mode: "ok" }),
+    );
   }
   await service.kill("SIGKILL");
   for (const { lost } of begun) expect(await lost).toBe("cut off");
