@@ -110,7 +110,7 @@ http {
 }
 
 async function answers(origin: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+  for (const end = Date.now() + 200_000; Date.now() < end && child.exitCode === null;) {
     try {
       await (await fetch(`${origin}/livez`)).text();
       return;
