@@ -69,7 +69,7 @@ async function paid(by: Client): Promise<string> {
 
 /** Asks until the code comes: settings reach every process within a second, a window of rates ends with its minute. */
 async function until(code: string, ask: () => Promise<Answer>): Promise<Answer> {
-  for (const end = Date.now() + 2_000; ;) {
+  for (const end = Date.now() + 30_000; ;) {
     const answer = await ask();
     if (answer.json.error?.code === code || Date.now() > end) return answer;
   }
