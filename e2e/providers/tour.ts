@@ -98,7 +98,7 @@ export interface Cancelled extends Way {
 
 const AMOUNT_MINOR = 1_500_000;
 const PART_MINOR = 500_000;
-const WAIT_MS = 30_000;
+const WAIT_MS = 200_000;
 /** Poll interval. Each signature can be used only once, which limits how often a test client may ask. */
 const POLL_MS = 400;
 
