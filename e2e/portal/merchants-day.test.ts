@@ -103,7 +103,8 @@ test.each([
 
 test("a bookkeeper takes the payouts of a period along, one a line", async () => {
   const member = await portal.member("finance");
-  const { page, place, client } = member;
+  const { page, place, client, merchantId } = member;
+  await portal.service.app.merchants.patch(merchantId, { settlement: { delay_days: 1 } });
   await made(member);
   await member.open(paths.home(place));
   const next = page.getByRole("region", { name: "Paid out next" });

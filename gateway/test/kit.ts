@@ -134,7 +134,9 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     client,
     async merchant({ name = "Test Shop", environment, scopes, settings } = {}) {
       const { merchantId, webhookSecrets } = await app.merchants.create(name);
-      await app.merchants.patch(merchantId, { rate_limit_per_minute: 100_000_000, ...settings });
+      // By the usual schedule a batch takes what a test is about to refund or dispute, whenever Jakarta's midnight falls into the test.
+      const settlement = { delay_days: 30, ...settings?.settlement };
+      await app.merchants.patch(merchantId, { rate_limit_per_minute: 100_000_000, ...settings, settlement });
       return {
         client: await client(merchantId, environment, scopes),
         merchantId,

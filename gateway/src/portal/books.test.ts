@@ -173,6 +173,7 @@ test("a statement leads from what was there to what is there, by what each kind 
   const first = await paid();
   await paid();
   await client.post("/v1/refunds", { payment_reference: first, amount_minor: 10_000 });
+  await client.post("/v1/sandbox/settlements/run", {});
   const begun = await nextMonth();
   const contested = await paid();
   await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "product_not_received" });

@@ -149,6 +149,7 @@ join (values (1, 'pending', 0), (2, 'pending', 3), (3, 'undelivered', 8)) v(numb
 
 test("the next batch is told with what it takes so far, and takes that", async () => {
   const next = async () => (await owner.get("/portal/v1/overview")).json.payouts.next;
+  await service.operate("PATCH", `/merchants/${merchantId}`, { settlement: { delay_days: 1 } });
   expect(await next()).toEqual([]);
   const refunded = await pay({ amount_minor: 10_000_000 });
   await pay({ amount_minor: 5_000_000 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
-  ({ merchantId } = await service.merchant());
+  ({ merchantId } = await service.merchant({ settings: { settlement: { delay_days: 3 } } }));
   owner = await joins(service, merchantId);
 });
 
@@ -66,7 +66,7 @@ describe("settings", () => {
       colour: null,
       logo: null,
       currencies: [{ currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000, minimum_payout_minor: 0 }],
-      settlement: { cutoff: "00:00", delay_days: 1 },
+      settlement: { cutoff: "00:00", delay_days: 3 },
     });
     expect(answer.json.payment_methods[0]).toMatchObject({
       payment_method: "qris",
@@ -93,7 +93,7 @@ describe("settings", () => {
     expect((await owner.get("/portal/v1/settings")).json.settlement).toEqual({
       cutoff: "00:00",
       utc_offset_minutes: 420,
-      delay_days: 1,
+      delay_days: 3,
       closed_weekdays: [0, 6],
       ...days,
     });

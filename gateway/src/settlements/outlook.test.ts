@@ -9,7 +9,7 @@ import { owning } from "../../test/refunds.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { defaultSchedule, nextRun } from "../merchants/settlement-schedule.ts";
-import { defaultSettings } from "../merchants/settings.ts";
+import { type SettingsChange, defaultSettings } from "../merchants/settings.ts";
 import type { PaymentSummary } from "../payments/payment.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { Outlooks, nextPayout, payoutDay, runsToCome } from "./outlook.ts";
@@ -137,6 +137,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+/** A merchant whose batches are formed by the usual schedule, or by one that is changed so. */
+const onSchedule = ({ settlement, ...settings }: SettingsChange = {}): ReturnType<TestService["merchant"]> =>
+  service.merchant({ settings: { ...settings, settlement: { ...defaultSchedule, ...settlement } } });
+
 async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
   const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
   const path = `/v1/sandbox/payments/${json.reference}/simulate`;
@@ -166,7 +170,7 @@ async function comesTrue(client: Client, reference: string): Promise<void> {
 }
 
 test("an ordinary payment is paid out on its day, and a later schedule does not change what was", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   const reference = await paid(client);
   await comesTrue(client, reference);
   const before = await settlementOf(client, reference);
@@ -176,7 +180,7 @@ test("an ordinary payment is paid out on its day, and a later schedule does not 
 });
 
 test("below the minimum payout there is no day; a second payment brings one for both", async () => {
-  const { client } = await service.merchant({ settings: { settlement: { minimum_payout_minor: 1_500_000 } } });
+  const { client } = await onSchedule({ settlement: { minimum_payout_minor: 1_500_000 } });
   const first = await paid(client);
   expect(await settlementOf(client, first)).toMatchObject({ status: "pending", estimated_date: null });
   const second = await paid(client);
@@ -184,13 +188,13 @@ test("below the minimum payout there is no day; a second payment brings one for 
   await comesTrue(client, first);
 });
 
-test.each<[string, object, Record<string, unknown>]>([
+test.each<[string, SettingsChange, Record<string, unknown>]>([
   ["an ordinary payment", {}, {}],
   ["less than the minimum payout", { settlement: { minimum_payout_minor: 1_500_000 } }, {}],
   ["a fee that takes all", {}, { amount_minor: 100_000, payment_method: "va" }],
   ["a frozen wallet", { wallet_frozen: { IDR: true } }, {}],
 ])("the answer of a simulation says of a payment by itself what a read says: %s", async (_name, settings, changes) => {
-  const { client } = await service.merchant({ settings });
+  const { client } = await onSchedule(settings);
   const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
   const path = `/v1/sandbox/payments/${json.reference}/simulate`;
   const { json: told } = await client.post(path, { outcome: "succeeded" });
@@ -198,7 +202,7 @@ test.each<[string, object, Record<string, unknown>]>([
 });
 
 test("a payment in a dispute has no day; won after its day, it is paid out by the next run", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const reference = await paid(client);
   const { json } = await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
   expect(await settlementOf(client, reference)).toMatchObject({ status: "pending", estimated_date: null });
@@ -208,7 +212,7 @@ test("a payment in a dispute has no day; won after its day, it is paid out by th
 });
 
 test("a payment has no day while a dispute over another one holds the money that would be paid out", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const settled = await paid(client);
   await client.post("/v1/sandbox/settlements/run", "");
   const { json } = await client.post(`/v1/sandbox/payments/${settled}/dispute`, { reason: "general" });
@@ -219,7 +223,7 @@ test("a payment has no day while a dispute over another one holds the money that
 });
 
 test("what the bank returned is paid out by the next run", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   const reference = await paid(client);
   const [formed] = (await client.post("/v1/sandbox/settlements/run", "")).json.data;
   const inBatch = await settlementOf(client, reference);
@@ -230,7 +234,7 @@ test("what the bank returned is paid out by the next run", async () => {
 });
 
 test("a refund under way keeps its payment waiting, and no other one", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const slow = { metadata: { "sandbox.scenario": "slow" } };
   const [first, second] = [await paid(client, slow), await paid(client)];
   const { json: refund } = await client.post("/v1/refunds", { payment_reference: first, amount_minor: 600_000 });
@@ -242,7 +246,7 @@ test("a refund under way keeps its payment waiting, and no other one", async () 
 });
 
 test("a refund of what is settled takes no other payment's day away, not even within the second in which items are held", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const settled = await paid(client);
   await client.post("/v1/sandbox/settlements/run", "");
   const reference = await paid(client);
@@ -258,7 +262,7 @@ test("a refund of what is settled takes no other payment's day away, not even wi
 
 test("a deduction that waits in an earlier period moves the day of what would have to make up for it", async () => {
   const settlement = { delay_days: 2, closed_weekdays: [] };
-  const { client } = await service.merchant({ settings: { settlement } });
+  const { client } = await onSchedule({ settlement });
   const day = () => client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
   const settled = await paid(client);
   for (let days = 0; days < 4; days++) await day();
@@ -310,7 +314,7 @@ test("the items of a book are read once in a second, and held for no longer: a b
 });
 
 test("with more than a run looks at, the day is the schedule's", async () => {
-  const { client, merchantId } = await service.merchant({ settings: { settlement: { minimum_payout_minor: 1 } } });
+  const { client, merchantId } = await onSchedule({ settlement: { minimum_payout_minor: 1 } });
   const reference = await paid(client);
   await asOwner(service.database, async (owner) => {
     await owner.query("set session_replication_role = replica");
@@ -332,7 +336,7 @@ from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
 });
 
 test("payments whose fee takes all of them stand before no other: what came after them is settled", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   const reference = await paid(client);
   await asOwner(service.database, async (owner) => {
     await owner.query("set session_replication_role = replica");
@@ -354,7 +358,7 @@ from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
 });
 
 test("a payment whose fee takes all of it has no day by itself; another payment brings one for both", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const free = await paid(client, { amount_minor: 300_000, payment_method: "bank_transfer" });
   expect(await settlementOf(client, free)).toMatchObject({ status: "pending", estimated_date: null });
   await paid(client);
@@ -362,7 +366,7 @@ test("a payment whose fee takes all of it has no day by itself; another payment 
 });
 
 test("a frozen wallet pays nothing out", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   const reference = await paid(client);
   await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
   expect(await settlementOf(client, reference)).toMatchObject({ status: "pending", estimated_date: null });

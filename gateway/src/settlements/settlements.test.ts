@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
-import { defaultSettings } from "../merchants/settings.ts";
+import { defaultSchedule } from "../merchants/settlement-schedule.ts";
+import { type SettingsChange, defaultSettings } from "../merchants/settings.ts";
 import { merchantWith } from "../../test/given.ts";
 import { type TestService, asOwner, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { slowness } from "../../test/slowness.ts";
@@ -88,6 +89,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+/** A merchant whose batches are formed by the usual schedule. */
+const onSchedule = (settings: SettingsChange = {}): ReturnType<TestService["merchant"]> =>
+  service.merchant({ settings: { ...settings, settlement: defaultSchedule } });
+
 async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<Answer["json"]> {
   const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
   await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
@@ -118,7 +123,7 @@ async function toNextCutoff(client: Client): Promise<number> {
 }
 
 test("the schedule forms a batch at the cutoff and the bank pays it: available, settling, bank", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   const [first, second] = [await paid(client), await paid(client)];
   await client.post("/v1/refunds", { payment_reference: first.reference, amount_minor: 200_000 });
   const before = await balance(client);
@@ -294,7 +299,7 @@ test("a batch that the bank returns gives the funds back, and its payments go in
 });
 
 test("currencies settle apart, and a long jump of the clock passes every cutoff in order", async () => {
-  const { client, merchantId } = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
+  const { client, merchantId } = await onSchedule(alsoIn(defaultSettings, "USD"));
   await paid(client);
   await paid(client, { currency: "USD", payment_method: "card" });
   await advance(client, await toNextCutoff(client));
@@ -448,7 +453,7 @@ test("who disputes a payment in the moment in which a batch is formed keeps it o
 });
 
 test("more payments than one batch looks at become several batches of the same cutoff", async () => {
-  const { client } = await service.merchant();
+  const { client } = await onSchedule();
   const { reference } = await paid(client, { amount_minor: 9_000_000_000 });
   await asOwner(service.database, async (owner) => {
     await owner.query("set session_replication_role = replica");
@@ -537,7 +542,7 @@ test.each([
 
 test("a suspended merchant is paid out all the same, unless its wallet is frozen as well", async () => {
   const suspendedWith = async (change: object): Promise<string> => {
-    const { client, merchantId } = await service.merchant();
+    const { client, merchantId } = await onSchedule();
     await paid(client);
     await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: true, ...change });
     expect(codeOf(await client.get("/v1/settlements"))).toBe("MERCHANT_SUSPENDED");
@@ -558,7 +563,7 @@ test("a suspended merchant is paid out all the same, unless its wallet is frozen
 test("one long step of the clock ends like many short ones", async () => {
   const outcomes = await Promise.all(
     [Array.from({ length: 10 }, () => 86_400), [864_000]].map(async (steps) => {
-      const { client, merchantId } = await service.merchant();
+      const { client, merchantId } = await onSchedule();
       const [contested] = [await paid(client), await paid(client)];
       const { json } = await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, { reason: "general" });
       for (const seconds of steps) expect((await advance(client, seconds)).status).toBe(200);
@@ -627,7 +632,7 @@ test("one batch can be read, by its merchant and in its environment", async () =
 });
 
 test("a change of the schedule holds from the next run on", async () => {
-  const { client, merchantId } = await service.merchant();
+  const { client, merchantId } = await onSchedule();
   await paid(client);
   await advance(client, await toNextCutoff(client));
   const late = await paid(client);
