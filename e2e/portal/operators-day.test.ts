@@ -80,9 +80,7 @@ test("an operator's day goes as its guide says, without the command line", async
   const withRimba = [{ gateway_code: "rimba", payment_method: "bank_transfer", priority: 1, weight: 1 }, ...rules];
   const { version } = await service.operate("POST", "/routing/rules", { rules: withRimba });
   await service.operate("POST", `/routing/rules/${version}/activate`);
-  // At midnight in Jakarta a batch would take what the refund below is made from, and nobody could approve it then.
-  const settings = { settlement: { delay_days: 30 } };
-  const { client, merchantId } = await service.merchant({ name: "Kopi Melati", settings });
+  const { client, merchantId } = await service.merchant({ name: "Kopi Melati" });
   const post = async (path: string, body: unknown = {}) => (await client.post(path, body)).json;
   // Its receiver is away.
   await service.operate("PUT", `/merchants/${merchantId}/webhook`, {

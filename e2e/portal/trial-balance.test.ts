@@ -12,7 +12,7 @@ const portal = usePortal();
 let ids: string[];
 
 beforeAll(async () => {
-  const settings = { ...alsoIn(defaultSettings, "USD"), settlement: { minimum_payout_minor: 1_000_000_000 } };
+  const settings = alsoIn(defaultSettings, "USD");
   const shops = await Promise.all(
     ["Toko Senja", "Kopi Melati"].map((name) => portal.service.merchant({ name, settings })),
   );
