@@ -1,5 +1,5 @@
 // Live pages: all tabs of a place share one event stream, whose events cause refetches. Without the stream each page refetches by itself.
-import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Api } from "./client.ts";
 import { readEvents } from "./event-stream.ts";
@@ -106,12 +106,22 @@ async function follow(api: Api, signal: AbortSignal, post: (message: Message) =>
   }
 }
 
-function askAgain(queries: QueryClient, { place }: Api, beginnings: readonly string[]): Promise<void> {
-  return queries.invalidateQueries({
-    predicate: ({ queryKey: [merchant, environment, path] }) =>
-      merchant === place?.merchant &&
-      environment === place?.environment &&
-      typeof path === "string" &&
-      beginnings.some((beginning) => path.startsWith(beginning)),
-  });
+/**
+ * Refetches the answers about a place whose paths begin so. A first question that is under way is not cut off, and its answer may be older than the event:
+ * once it is there, it is asked again.
+ */
+export async function askAgain(
+  queries: QueryClient,
+  { place }: Pick<Api, "place">,
+  beginnings: readonly string[],
+): Promise<void> {
+  const predicate = ({ queryKey: [merchant, environment, path] }: Query): boolean =>
+    merchant === place?.merchant &&
+    environment === place?.environment &&
+    typeof path === "string" &&
+    beginnings.some((beginning) => path.startsWith(beginning));
+  const underWay = queries.getQueryCache().findAll({ predicate, fetchStatus: "fetching" });
+  const first = new Set(underWay.filter(({ state }) => state.data === undefined));
+  await queries.invalidateQueries({ predicate });
+  if (first.size > 0) await queries.invalidateQueries({ predicate: (query) => first.has(query) });
 }
