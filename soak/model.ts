@@ -42,7 +42,7 @@ type World = { merchantId: string; client: Client; sent: Sent[]; count: number }
 
 async function newWorld(): Promise<{ model: Model; real: World }> {
   const { client, merchantId } = await firstInstance().merchant({
-    settings: sameNumbersIn(fees, ...CURRENCIES.slice(1)),
+    settings: { ...sameNumbersIn(fees, ...CURRENCIES.slice(1)), settlement: { delay_days: 1 } },
   });
   const real: World = { merchantId, client, sent: [], count: 0 };
   // Every book begins on a Monday at ten in Jakarta, and its clock moves in steps of ten minutes, so that seconds never decide what is due.

@@ -206,7 +206,8 @@ test("an owner names and brands the business, and a payer sees it", async () => 
 
 test("a developer creates a payment by the form while the code follows, pays it, and lets time pass", async () => {
   const developer = await portal.member("developer");
-  const { page, place, open, look, requests } = developer;
+  const { page, place, open, look, requests, merchantId } = developer;
+  await portal.service.app.merchants.patch(merchantId, { settlement: { delay_days: 1 } });
   await open(paths.create(place));
   await page.getByLabel("Amount").fill("75,000.00");
   await page.getByLabel("Your reference").fill("order '1'");
