@@ -1,10 +1,10 @@
 // Disputes: which payments are contested, what waits for an answer, and how the others ended.
-import { useAheadMs } from "../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
+import { FromBookNow } from "../ui/book-time.tsx";
 import { ShortId } from "../ui/copy.tsx";
 import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
 import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
@@ -16,7 +16,6 @@ import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { TimeFromNow } from "../ui/time.tsx";
 
 type Dispute = Schema<"Dispute">;
 
@@ -107,12 +106,7 @@ export function Page() {
 
 /** Only what can still be answered has a deadline that matters. */
 function AnswerBy({ dispute: { status, evidence_due_at: due } }: { dispute: Dispute }) {
-  const aheadMs = useAheadMs();
-  return status === "needs_response" ? (
-    <TimeFromNow at={due} aheadMs={aheadMs} />
-  ) : (
-    <span className="text-muted">–</span>
-  );
+  return status === "needs_response" ? <FromBookNow at={due} /> : <span className="text-muted">–</span>;
 }
 
 function NoneMatch() {

@@ -1,14 +1,13 @@
 // What waits for somebody: disputes with their deadline, events that wait for another attempt, events that were given up.
 import type { ReactNode } from "react";
-import { useAheadMs } from "../../api/book-clock.ts";
 import { useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths, withSearch } from "../../paths.ts";
+import { FromBookNow } from "../../ui/book-time.tsx";
 import { classes } from "../../ui/classes.ts";
 import { To } from "../../ui/link.tsx";
 import { Money, digitsOf } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
-import { TimeFromNow } from "../../ui/time.tsx";
 import { useLanguage } from "../../words.ts";
 
 type Waits = Schema<"Waiting">;
@@ -16,7 +15,6 @@ type Waits = Schema<"Waiting">;
 export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
   const place = usePlace();
   const can = useCan();
-  const aheadMs = useAheadMs();
   const language = useLanguage();
   const { disputes, undelivered, retrying, endpoint } = of;
   const more = disputes ? disputes.count - disputes.next.length : 0;
@@ -28,7 +26,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={paths.dispute(place, dispute.uuid)}
         what={`Answer a dispute: ${dispute.reason.replaceAll("_", " ")}`}
       >
-        <Money of={dispute} /> · due <TimeFromNow at={dispute.evidence_due_at} aheadMs={aheadMs} />
+        <Money of={dispute} /> · due <FromBookNow at={dispute.evidence_due_at} />
       </Item>
     )) ?? []),
     more > 0 && (

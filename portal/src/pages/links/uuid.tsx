@@ -4,11 +4,11 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { usePart } from "../../address.ts";
 import { refresh } from "../../api/action.ts";
-import { useAheadMs } from "../../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
+import { FromBookNow } from "../../ui/book-time.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Copy, Identity } from "../../ui/copy.tsx";
@@ -22,7 +22,7 @@ import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Qr } from "../../ui/qr.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { Time, TimeFromNow } from "../../ui/time.tsx";
+import { Time } from "../../ui/time.tsx";
 import { say } from "../../ui/toast.tsx";
 import { saveQr } from "./save-qr.ts";
 import { Asked, LinkStatus } from "./terms.tsx";
@@ -100,7 +100,6 @@ function Address({ of: { url, status, description } }: { of: PaymentLink }) {
 
 function LinkFacts({ of: link }: { of: PaymentLink }) {
   const place = usePlace();
-  const aheadMs = useAheadMs();
   return (
     <Facts>
       <Fact name="Amount">
@@ -123,7 +122,7 @@ function LinkFacts({ of: link }: { of: PaymentLink }) {
           ) : (
             <>
               <Time at={link.expires_at} />{" "}
-              {link.status === "active" && <TimeFromNow at={link.expires_at} aheadMs={aheadMs} />}
+              {link.status === "active" && <FromBookNow at={link.expires_at} instead={null} />}
             </>
           )}
         </Fact>

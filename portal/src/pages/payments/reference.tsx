@@ -1,11 +1,11 @@
 // One payment: how it stands, what one can do with it, and its story from the request to the payout.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../address.ts";
-import { useAheadMs } from "../../api/book-clock.ts";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
+import { FromBookNow } from "../../ui/book-time.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Copy, Identity } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
@@ -14,7 +14,7 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Day, Time, TimeFromNow } from "../../ui/time.tsx";
+import { Day, Time } from "../../ui/time.tsx";
 import { AtAcquirer } from "./reference/at-acquirer.tsx";
 import { PaymentActions } from "./reference/actions.tsx";
 import { useMemberReader } from "./reference/reader.ts";
@@ -83,7 +83,6 @@ const runsNow = (step: Schema<"StoryStep">): boolean => step.kind === "disputed"
 function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: boolean }) {
   const { currency, exponent, settlement } = payment;
   const place = usePlace();
-  const aheadMs = useAheadMs();
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   return (
     <Facts>
@@ -115,7 +114,7 @@ function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: 
         <WhyNoRefund of={payment} whose="your" />
       </Fact>
       <WhenPaid of={payment}>
-        {payment.expires_at !== undefined && <TimeFromNow at={payment.expires_at} ticking aheadMs={aheadMs} />}
+        {payment.expires_at !== undefined && <FromBookNow at={payment.expires_at} ticking instead={null} />}
       </WhenPaid>
       {settlement && (
         <Fact name="Paid out to you">
