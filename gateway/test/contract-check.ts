@@ -27,6 +27,9 @@ interface Example {
 
 export class ContractCheck {
   readonly document: Json;
+  readonly operations: readonly ToldOperation[];
+  /** The operations with patterns of their paths, the ones with the fewest parameters first. */
+  private readonly patterns: readonly { told: ToldOperation; pattern: RegExp }[];
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: false });
 
   /** `text`: an OpenAPI document as JSON. */
@@ -35,12 +38,12 @@ export class ContractCheck {
     formats.default(this.ajv);
     // The contract allows answers to gain fields, but today's answers must have none that it does not describe.
     this.ajv.addSchema(closed(JSON.parse(text)) as Json, "contract");
-  }
-
-  get operations(): ToldOperation[] {
-    return Object.entries(this.document.paths as Record<string, Json>).flatMap(([path, methods]) =>
+    this.operations = Object.entries(this.document.paths as Record<string, Json>).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation }) as ToldOperation),
     );
+    this.patterns = this.operations
+      .toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)
+      .map((told) => ({ told, pattern: new RegExp(`^${told.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
   }
 
   /** Follows a reference; gives any other value as it is. */
@@ -120,10 +123,7 @@ export class ContractCheck {
   /** Finds the operation of a request. A path without parameters takes precedence over one with parameters. */
   operationFor(method: string, path: string): ToldOperation | undefined {
     const [bare = ""] = path.split("?");
-    return this.operations
-      .filter((told) => told.method === method.toLowerCase())
-      .toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)
-      .find((told) => new RegExp(`^${told.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(bare));
+    return this.patterns.find(({ told, pattern }) => told.method === method.toLowerCase() && pattern.test(bare))?.told;
   }
 }
 
