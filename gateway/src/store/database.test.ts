@@ -117,6 +117,18 @@ test("no connection is kept for more than a minute, or a process would not follo
   expect(database.pool.options.maxLifetimeSeconds).toBe(60);
 });
 
+test("a transaction whose statement is stale since a migration gives up its connection, so that only the first of each connection fails", async () => {
+  const place = await cloneDatabase();
+  const database = new Database(place.url, 1, createLog("silent"));
+  onTestFinished(() => database.end());
+  const read = () =>
+    database.transaction((query) => query({ name: "all epochs", text: "select * from settings_epoch" }));
+  const [{ epoch } = {}] = await read();
+  await asOwner(place, (owner) => owner.query("alter table settings_epoch add column added integer"));
+  await expect(read()).rejects.toMatchObject({ code: "0A000" });
+  expect(await read()).toMatchObject([{ epoch, added: null }]);
+});
+
 test("a pooler that keeps no prepared statements for its clients is found at the start", async () => {
   const place = await cloneDatabase();
   const database = new Database(place.url, 3, createLog("silent"));

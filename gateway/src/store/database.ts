@@ -164,7 +164,7 @@ export class Database {
       sound = true;
       return result;
     } catch (error) {
-      sound = !isConnectionLoss(error) && (await rollBack(client));
+      sound = !isConnectionLoss(error) && !isStale(error) && (await rollBack(client));
       throw error;
     } finally {
       client.release(!sound);
