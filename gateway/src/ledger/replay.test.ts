@@ -128,6 +128,16 @@ test("an honest book is clean, and its head is the hash of its last journal", as
   expect(read).toEqual(hashed);
 });
 
+test("a book that ends before its head is not read as if it were whole", async () => {
+  const kept = { ...honest(), seq: 3n };
+  kept.journals.pop();
+  await expect(Array.fromAsync(readJournals(keeping(kept), book))).rejects.toThrow(
+    "the book ends at journal 2, its head says 3",
+  );
+  const headless = keeping(honest(), { "select balances": [] });
+  await expect(Array.fromAsync(readJournals(headless, book))).rejects.toThrow("the book has no head");
+});
+
 test("a book without journals is clean, and one without a head is not", async () => {
   const empty = { journals: [], balances: [], counted: [] };
   expect(await verifyBook(keeping(empty), book)).toEqual({

@@ -152,15 +152,15 @@ async function firstWrong(database: Database, statement: Statement): Promise<str
   );
 }
 
-/** Every journal of a book in order, read page by page, up to the head that the chain has at the start. */
+/** Every journal of a book in order, read page by page, up to the head that the chain has at the start. Throws when the book ends before it, or has none. */
 export async function* readJournals(database: Database, book: Book): AsyncGenerator<Journal> {
   const [head] = await database.query<{ seq: bigint }>(selectBalances(book));
-  const upTo = head?.seq ?? 0n;
-  for (let after = 0n; after < upTo;) {
-    const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));
-    if (rows.length === 0) return;
+  if (!head) throw new Error("the book has no head");
+  for (let after = 0n; after < head.seq;) {
+    const rows = await database.query<JournalRow>(selectJournals(book, after, head.seq, PAGE));
+    if (rows.length === 0) throw new Error(`the book ends at journal ${after}, its head says ${head.seq}`);
     for (const row of rows) yield journalOfRow(book, row);
-    after = rows.at(-1)?.seq ?? upTo;
+    after = rows.at(-1)?.seq ?? head.seq;
   }
 }
 
