@@ -2,6 +2,7 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
+import { nameOf } from "../store/command.ts";
 import { optional } from "../store/database.ts";
 import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
@@ -19,9 +20,8 @@ export function otherBook(book: Book): Book {
   return { merchantId: book.merchantId, environment: book.environment === "sandbox" ? "production" : "sandbox" };
 }
 
-export function bookKey(book: Book): string {
-  return `${book.merchantId}/${book.environment}`;
-}
+/** The name of a book, by which the lanes know it too: a book in quarantine is found by it. */
+export const bookKey: (book: Book) => string = nameOf;
 
 interface BookClock {
   book: Book;

@@ -17,6 +17,7 @@ export interface Moment {
   readonly newId: (kind: IdKind, at: Micros) => string;
 }
 
+/** The name of a book, in maps and logs. */
 export function nameOf({ merchantId, environment }: BookName): string {
   return `${merchantId}/${environment}`;
 }
