@@ -1,5 +1,5 @@
 // QRIS: the EMVCo merchant-presented QR string of a payment, as Indonesian readers parse it.
-import { type Minor, exponentOf } from "../ground/money.ts";
+import { type Minor, decimal } from "../ground/money.ts";
 
 /** One data object: two digits of tag, two of length, then the value (ASCII, at most 99 characters). */
 function field(tag: string, value: string): string {
@@ -32,13 +32,6 @@ function plain(text: string, length: number, otherwise: string): string {
     .slice(0, length)
     .trim();
   return ascii === "" ? otherwise : ascii;
-}
-
-/** An amount as EMVCo writes it: `150000` IDR is `1500.00`. */
-function decimal(amount: Minor, currency: string): string {
-  const exponent = exponentOf(currency);
-  const digits = amount.toString().padStart(exponent + 1, "0");
-  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }
 
 export interface QrisRequest {

@@ -44,14 +44,12 @@ function rootOfHost(lines: readonly string[] | undefined): string | undefined {
     : undefined;
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ":80", https: ":443" };
-
 function partsOf(uri: string): Address | undefined {
   const [, scheme = "", host = "", path = "", query = "?"] =
     /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?$/i.exec(uri) ?? [];
   if (scheme === "") return undefined;
   const name = scheme.toLowerCase();
-  const port = DEFAULT_PORTS[name] ?? "";
+  const port = name === "https" ? ":443" : ":80"; // it is left out where it is the scheme's own
   const authority = host.toLowerCase();
   return {
     uri,

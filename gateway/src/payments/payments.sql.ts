@@ -9,9 +9,8 @@ import type { PaymentMethod } from "../merchants/settings.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
-import { binaryArray } from "../store/arrays.ts";
 import { type Row, type Statement, optional } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
+import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { DisputeStatus, LinkMark, Payment, PaymentSummary, StoredPayer } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
@@ -157,6 +156,11 @@ export interface PaymentName {
   reference: string;
 }
 
+const nameColumns: Columns<PaymentName> = {
+  merchant_id: ["uuid", ({ merchantId }) => uuidOf(merchantId)],
+  payment_id: ["uuid", ({ reference }) => uuidBytes(reference)],
+};
+
 /** Reads the summaries of several payments at once. The column `place` gives the position of a row's name, from 1. */
 export function selectSummaries(names: readonly PaymentName[]): Statement {
   return {
@@ -173,16 +177,7 @@ cross join lateral (
 ) p
 left join settlements s
   on s.merchant_id = p.merchant_id and s.environment = p.environment and s.settlement_id = p.settlement_id`,
-    values: [
-      binaryArray(
-        "uuid",
-        names.map(({ merchantId }) => uuidOf(merchantId)),
-      ),
-      binaryArray(
-        "uuid",
-        names.map(({ reference }) => uuidBytes(reference)),
-      ),
-    ],
+    values: arraysOf(nameColumns, names),
   };
 }
 
