@@ -93,7 +93,7 @@ async function isAnothers(
   return rows.some((row) => row.operation_id !== uuidOf(id));
 }
 
-type Found = Extract<OpenResult, { kind: "known" }>;
+type Known = Extract<OpenResult, { kind: "known" }>;
 
 /**
  * Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. A payment that is over here, and
@@ -135,7 +135,7 @@ export async function callOrInquire(
   const exchanged = exchangesOf(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", exchanged, otherMoney: inquiry.otherMoney };
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
-  const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
+  const found: Known = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
   if (await isAnothers(parts.database, operation, found.providerIds?.account)) return { kind: "absent", exchanged };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const { state } = found;
@@ -166,7 +166,7 @@ export async function callOrInquire(
 }
 
 /** The result of an inquiry and the call `done` after it. `state`: certain once that call is answered; undefined where an inquiry tells. */
-function after(found: Found, done: CallOutcome<unknown>, state: ReportedState | undefined): OpenResult {
+function after(found: Known, done: CallOutcome<unknown>, state: ReportedState | undefined): OpenResult {
   const exchanged = [...(found.exchanged ?? []), ...exchangesOf(done)];
   if (done.kind === "answered" && state) return { ...found, state, exchanged, isOurs: true };
   const stays = done.kind === "refused" && !done.unavailable;

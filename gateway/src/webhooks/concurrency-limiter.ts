@@ -70,7 +70,8 @@ export class ConcurrencyLimiter {
   private readonly limits: SlotLimits;
   private readonly hosts = new Map<string, Host>();
   private readonly all = new KeyedCount();
-  private readonly kinds: Record<Unhealthy, KeyedCount> = {
+  /** Slots that count against `shared`, by the health for which they were taken. */
+  private readonly unhealthy: Record<Unhealthy, KeyedCount> = {
     slow: new KeyedCount(),
     unknown: new KeyedCount(),
     failing: new KeyedCount(),
@@ -136,7 +137,8 @@ export class ConcurrencyLimiter {
     const health = this.healthOf(host, nowMs);
     const held = this.hosts.get(host)?.slots.size ?? 0;
     const { all, shared, host: perHost } = this.limits;
-    const ofShared = health === "healthy" ? Infinity : leftFor(merchantUuid, this.kinds[health], shared[health]) - held;
+    const ofShared =
+      health === "healthy" ? Infinity : leftFor(merchantUuid, this.unhealthy[health], shared[health]) - held;
     return capacityLeft(perHost[health] - held, leftFor(merchantUuid, this.all, all), ofShared);
   }
 
@@ -150,7 +152,7 @@ export class ConcurrencyLimiter {
 
   private count({ merchantUuid, first, health }: Slot, slots: 1 | -1): void {
     this.all.add(merchantUuid, slots);
-    if (health !== "healthy") this.kinds[health].add(merchantUuid, slots);
+    if (health !== "healthy") this.unhealthy[health].add(merchantUuid, slots);
     if (!first) this.retries += slots;
   }
 
