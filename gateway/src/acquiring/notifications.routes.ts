@@ -32,6 +32,7 @@ type Outcome =
   | { taken: "unknown operation" }
   | { taken: "refused"; fault: Fault };
 
+/** Opens the addresses of acquirers' callbacks. The acquirer's adapter checks who sent a message; no credential of ours is asked for. */
 export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
   const take = async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
     const { gateway_code: code, "*": under } = request.params as { gateway_code: string; "*"?: string };

@@ -58,6 +58,7 @@ const ATTEMPTS_MAX = 5_000;
 /** Money that was paid at the last moment may be shown by its acquirer so long after the payment's expiry. */
 const PAID_LATE: Micros = 900 * SECOND;
 
+/** Rows that a command on the opening of a payment must load, besides those of `notificationNeeds`. */
 export function openingNeeds(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;
   return [

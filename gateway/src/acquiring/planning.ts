@@ -44,6 +44,7 @@ export function planPayment(
   return undefined;
 }
 
+/** Rows that a command must load to use `planEnd`. */
 export function endNeeds(book: Book, reference: string): Need[] {
   return isId("payment", reference) ? [need(operations, { book, id: reference })] : [];
 }

@@ -58,7 +58,7 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
 };
 
-/** Receipts by payment, acquirer and status, one of each at most. Read under the lock of the payment. */
+/** Any one receipt of a payment, acquirer and status: there may be more. Read under the lock of the payment. */
 export const moneyOfPayments: Table<MoneyKey, KeptReceipt> = {
   name: "money of payments",
   keyText: (key) => [bookKey(key.book), key.paymentReference, key.gatewayCode, key.status].join("/"),

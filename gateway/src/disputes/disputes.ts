@@ -104,6 +104,7 @@ export interface DisputeKey {
   paymentReference: string | undefined;
 }
 
+/** Rows that a command on one dispute must load: the dispute with its evidence, its payment, and what posting needs. */
 export function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[] {
   return [
     ...paymentNeeds(book, paymentReference ?? ""),

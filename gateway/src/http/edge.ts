@@ -221,7 +221,7 @@ export class Edge {
     }
   }
 
-  /** Checks 8 to 10 of section 7.4. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
+  /** Checks merchant, address, scope, environment and quota, 8 to 10 of section 7.4. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
   private enter(
     endpoint: Endpoint,
     { principal: { merchant, scopes, book }, client }: Known,

@@ -97,6 +97,7 @@ function unwrapped(schema: Schema): Schema {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault ? unwrapped(schema.def.innerType) : schema;
 }
 
+/** The position of a field, by its path, in the order of errors; behind all others where it is not in it. */
 export function rankOf(order: readonly string[], field: string): number {
   const at = order.indexOf(field.split(".")[0] ?? "");
   return at < 0 ? order.length : at;

@@ -26,7 +26,7 @@ export function sentBytes({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-/** The same for bytes that were read before. */
+/** Reads the bytes of a body, as `sentBody` does those of its request. */
 export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBody {
   const object = sent.length === 0 && allOptional(rulesOf(rules ?? nothingAsked)) ? {} : objectOf(sent);
   return object ? { object } : { malformed: true };

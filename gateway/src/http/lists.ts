@@ -50,6 +50,7 @@ export function onePage<Item>(items: readonly Item[], view: (item: Item) => unkn
   return reply(200, { data: items.map(view), has_more: false, next_cursor: null });
 }
 
+/** Makes the VALIDATION_ERROR for a `starting_after` that names no object of the list. */
 export function unknownCursor(value: string): Fault {
   const message = "starting_after is not the identity of an object of yours in this list.";
   return validationFault("starting_after", value, message);

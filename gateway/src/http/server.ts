@@ -241,6 +241,7 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
+/** Sends an answer with the headers of its kind. */
 export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, body, replayed, contentType, file, stream, saveAs } = answer;
   if (status >= 400) reply.request.errorCode = errorCodeOf(body);

@@ -24,7 +24,7 @@ interface SentWrite {
   body: Buffer;
   /** The credential that signed the request; undefined for a person who signed in. */
   client: Client | undefined;
-  /** Checks 8 to 10 of section 7.4. Throws what they throw. */
+  /** Checks the merchant, address, scope, environment and quota: `enter` of edge.ts says what it throws. */
   enter(): void;
 }
 

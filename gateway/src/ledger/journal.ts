@@ -48,7 +48,7 @@ export interface Journal {
 }
 
 export interface JournalDraft {
-  /** An identity of now, by which statements find a period: the object's own, where the database finds its one journal by that; else a new one is made. */
+  /** Absent: a new one is made. Given: that of the journal's object, by which the database finds this journal. It must be of now: statements find a period by it. */
   journalId?: string;
   groupId: string;
   kind: string;

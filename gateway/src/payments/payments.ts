@@ -363,6 +363,7 @@ export function move(
   return moved;
 }
 
+/** Emits an event about a payment (interface 6.2), to its own `callback_url` if it has one. */
 export function emitPayment(context: CommandContext, payment: Payment, type: EventType): void {
   const { reference, callbackUrl } = payment;
   context.emit({ type, subjectId: reference, data: eventView(payment), callbackUrl });

@@ -60,6 +60,7 @@ export function enterSplitTest({ set }: Pick<CommandContext, "set">, { book, ref
   if (routing.split) set.insert(splitAssignments, { book, reference, split: routing.split });
 }
 
+/** What an acquirer is told of a payment, for which it issues instructions. */
 export function instructionRequest(parts: RouteParts, merchant: Merchant, payment: Payment): InstructionRequest {
   const { book, reference, amountMinor, currency, method, expiresAt, returnUrl, metadata } = payment;
   return {

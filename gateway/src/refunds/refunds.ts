@@ -45,8 +45,8 @@ function termsOf({ method, currency }: Payment, acquirer: Acquirer | undefined):
 }
 
 /**
- * Interface 4.6. Gives the refund and the rest that is refundable after it. `uuid`: the refund's identity, if its intent has one: the same refund is then
- * made once, and given again, whatever became of its idempotency key. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * Interface 4.6. Gives the refund and the rest that is refundable after it. `uuid`: the identity of an intent, such as an operator's approval: its refund is
+ * made once, and given again, whatever became of the idempotency key. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
  * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, INVALID_AMOUNT for one that is too fine for the acquirer,
  * WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
  */
@@ -87,7 +87,7 @@ export function createRefund(
       };
       set.insert(refunds, refund);
       context.post({
-        ...(uuid === undefined && { journalId: sameId("journal", refund.uuid) }), // an intent's is older than the journal
+        ...(uuid === undefined && { journalId: sameId("journal", refund.uuid) }), // the identity of an intent may be days old
         groupId: payment.reference,
         kind: "refund",
         operationKey: `refund:${refund.uuid}`,

@@ -45,6 +45,7 @@ export interface Refused {
   isUnwritten: boolean;
 }
 
+/** True when a batch failed because another process keeps a row, or a table, locked. */
 export function isLocked({ refused, isUnwritten }: Refused): boolean {
   return isUnwritten && sqlState(refused) === "55P03";
 }

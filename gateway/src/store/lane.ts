@@ -195,7 +195,7 @@ export class Lane {
     }
   }
 
-  /** True when commands whose rows are locked wait for them in the queue of their book. There a key in use is told at once. */
+  /** True when commands whose rows are locked go to the queues of their books. Only one that runs alone, or is in such a queue, is told of a key in use. */
   private mayWait(part: readonly Waiting[], run: Refused, lockMs: number): boolean {
     if (!isLocked(run) || lockMs !== LOCK_MS || this.options.inFlight > 1) return false;
     const isInQueue = part.every(({ command }) => this.locked.has(nameOf(command.book)));

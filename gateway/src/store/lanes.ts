@@ -25,7 +25,7 @@ export class Lanes {
     );
   }
 
-  /** Runs a command that only adds rows and takes no lock: batches of such commands may overlap, and unique keys decide. */
+  /** Runs a command that moves no money and changes no row of others: batches of such commands may overlap, and unique keys decide. */
   create<Answer>(command: Command<Answer>): Promise<Answer> {
     return this.creation.submit(command);
   }

@@ -17,6 +17,7 @@ interface SealCount {
   unknown: number;
 }
 
+/** Counts the secrets of each column by the key that sealed them. */
 export async function countSeals(
   database: Database,
   vault: Vault,

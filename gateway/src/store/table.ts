@@ -61,7 +61,7 @@ from unnest(${unnest}) as v(${names.join(", ")})`;
 type RowLock = "" | "for share" | "for no key update";
 
 /**
- * Loads the rows of these keys in the given order, with one index descent per key, and locks them by `lock`. `key` must be a whole unique key.
+ * Loads a row for each of these keys, in their order, with one index descent per key, and locks it by `lock`. `key`: a whole unique key, unless any row does.
  *
  * Tried: `(merchant_id, environment, id) in (select * from unnest(…))`, whose generic plan reads every row of the merchant; and this statement
  * with `merchant_id = any($1)` beside the join. Each further condition makes the planner expect fewer rows, none in the end, so that any

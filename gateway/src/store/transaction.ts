@@ -41,6 +41,7 @@ export async function beginAndRead(client: PoolClient, reads: readonly Step[], l
   throw new NotBegun(rejected.cause, reads[completed.length - before.length]?.table, sound);
 }
 
+/** Writes, and commits in the same round trip. Gives how the transaction ended. */
 export async function writeAndCommit(client: PoolClient, writes: readonly Step[]): Promise<Ending> {
   const { completed, rejected } = await roundTrip(client, [...writes.map(({ statement }) => statement), COMMIT]);
   if (!rejected && completed.at(-1)?.tag === "COMMIT") return { kind: "committed" };

@@ -24,8 +24,9 @@ export interface Need {
   key: unknown;
 }
 
+/** Names a row for a command's `needs`. A key that finds no row is no error: `get` gives undefined. */
 export function need<Key, Value>(table: Table<Key, Value>, key: Key): Need {
-  return { table: table, key };
+  return { table, key };
 }
 
 export class WorkingSet {
