@@ -74,59 +74,34 @@ export class Batches {
 
   /** Reads what the commands need, waiting at most `lockMs` for a locked row; executes the commands, writes and commits. */
   async attempt(batch: readonly Traced[], lockMs: number): Promise<Run> {
-    const spans = batch.map(({ span }) => span);
+    const spans = batch.map((traced) => traced.span);
     const span = batchSpan(this.tracing, this.lane, spans);
-    const run = await this.transact(batch, lockMs, spans, span);
+    const run = await this.transact(batch, lockMs, span);
     span?.end("refused" in run ? (run.failed ?? "refused") : undefined);
     return run;
   }
 
-  private async transact(
-    batch: readonly Traced[],
-    lockMs: number,
-    spans: readonly (Span | undefined)[],
-    span: Span | undefined,
-  ): Promise<Run> {
-    const { database, metrics } = this.parts;
-    const lane = this.lane;
-    const commands = batch.map(({ command }) => command);
-    const set = new WorkingSet();
+  private async transact(batch: readonly Traced[], lockMs: number, span: Span | undefined): Promise<Run> {
     let client: PoolClient;
     try {
-      client = await database.pool.connect();
+      client = await this.parts.database.pool.connect();
     } catch (error) {
       return { refused: error, failed: undefined, isUnwritten: false };
     }
     let sound = false;
     let isWriting = false;
     try {
-      metrics.laneBatchSize.observe({ lane }, batch.length);
-      const loads = loadsOf(commands, this.parts.clock.now());
-      const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
-        beginAndRead(client, loads, lockMs),
-      );
-      loads.forEach(({ rows }, index) => {
-        for (const row of found[index] ?? []) {
-          set.fill(rows, row);
-          if (rows.carries) set.fill(rows.carries.table, row);
-        }
-      });
-      const outcomes = this.execute(set, commands, spans);
+      this.parts.metrics.laneBatchSize.observe({ lane: this.lane }, batch.length);
+      const { set, hasWritten } = await this.read(client, batch, lockMs, span);
+      const outcomes = this.execute(set, batch);
       const writes = set.writes();
-      if (writes.length === 0 && !loads.some(({ rows }) => rows.writesOnLoad)) {
+      if (writes.length === 0 && !hasWritten) {
         sound = await rollBack(client);
         return { outcomes };
       }
-      const begunAt = stopwatchMs();
       isWriting = true;
-      const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
-        writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
-      );
-      span?.set({ "gerbang.ending": ending.kind });
+      const ending = await this.write(client, writes, lockMs, span);
       sound = ending.kind !== "unknown";
-      metrics.laneCommits.inc({ lane, result: ending.kind });
-      metrics.laneCommitSeconds.observe({ lane }, (stopwatchMs() - begunAt) / 1000);
-      this.parts.onEnding(ending);
       if (ending.kind !== "rolled_back") this.runHooks(set.hooksAfter(ending.kind));
       switch (ending.kind) {
         case "committed":
@@ -134,7 +109,7 @@ export class Batches {
         case "rolled_back":
           return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
         case "unknown":
-          return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
+          return { outcomes: await this.recallAll(batch, outcomes, ending.cause) };
       }
     } catch (error) {
       // A row that cannot be asked for, read or written: the connection is closed, and the transaction with it.
@@ -147,18 +122,29 @@ export class Batches {
     }
   }
 
-  private execute(
-    set: WorkingSet,
-    commands: readonly Command<unknown>[],
-    spans: readonly (Span | undefined)[],
-  ): Outcome[] {
+  /** Begins the transaction. Gives the rows that the commands need, and whether reading them has written others. Throws `NotBegun`. */
+  private async read(client: PoolClient, batch: readonly Traced[], lockMs: number, span: Span | undefined) {
+    const set = new WorkingSet();
+    const loads = loadsOf(batch, this.parts.clock.now());
+    const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
+      beginAndRead(client, loads, lockMs),
+    );
+    for (const [index, { rows }] of loads.entries())
+      for (const row of found[index] ?? []) {
+        set.fill(rows, row);
+        if (rows.carries) set.fill(rows.carries.table, row);
+      }
+    return { set, hasWritten: loads.some(({ rows }) => rows.writesOnLoad) };
+  }
+
+  private execute(set: WorkingSet, batch: readonly Traced[]): Outcome[] {
     const { clock, log } = this.parts;
-    const outcomes = commands.map((command, index): Outcome => {
+    const outcomes = batch.map(({ command, span }): Outcome => {
       const reason = this.parts.quarantine.get(nameOf(command.book));
       if (reason !== undefined) return { error: unavailable(reason) };
       try {
         // Each command reads the clock itself, so that commands which run one after another get different times.
-        const answer = command.execute(set, { realNow: clock.now(), newId: identitiesIn(this.tracing, spans[index]) });
+        const answer = command.execute(set, { realNow: clock.now(), newId: identitiesIn(this.tracing, span) });
         set.keep();
         return { answer };
       } catch (error) {
@@ -176,6 +162,20 @@ export class Batches {
     return outcomes;
   }
 
+  /** Writes and commits. Gives how the transaction ended, and tells the metrics and `onEnding`. */
+  private async write(client: PoolClient, writes: Step[], lockMs: number, span: Span | undefined): Promise<Ending> {
+    const { metrics } = this.parts;
+    const begunAt = stopwatchMs();
+    const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
+      writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
+    );
+    span?.set({ "gerbang.ending": ending.kind });
+    metrics.laneCommits.inc({ lane: this.lane, result: ending.kind });
+    metrics.laneCommitSeconds.observe({ lane: this.lane }, (stopwatchMs() - begunAt) / 1000);
+    this.parts.onEnding(ending);
+    return ending;
+  }
+
   /** Runs what follows an ending. A failure there is logged, since it changes nothing of what is committed, nor of what else follows. */
   private runHooks(hooks: readonly (() => void)[]): void {
     for (const hook of hooks)
@@ -187,14 +187,10 @@ export class Batches {
   }
 
   /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */
-  private async recallAll(
-    commands: readonly Command<unknown>[],
-    outcomes: readonly Outcome[],
-    cause: unknown,
-  ): Promise<Outcome[]> {
+  private async recallAll(batch: readonly Traced[], outcomes: readonly Outcome[], cause: unknown): Promise<Outcome[]> {
     this.parts.log.warn({ err: cause, lane: this.lane }, "the outcome of a commit is unknown, looking it up");
     return Promise.all(
-      commands.map(async (command, index) => {
+      batch.map(async ({ command }, index) => {
         // A rejection is not passed on either: whether the nonce of its request was consumed is unknown too.
         if ("error" in (outcomes[index] as Outcome)) return { error: unavailable(cause) };
         try {
@@ -219,9 +215,9 @@ const KEY_LIMIT: Step = {
 };
 
 /** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
-function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
+function loadsOf(batch: readonly Traced[], realNow: Micros): (Step & { rows: Need["table"] })[] {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
-  for (const { table, key } of commands.flatMap(({ needs }) => needs))
+  for (const { table, key } of batch.flatMap(({ command }) => command.needs))
     wanted.getOrInsertComputed(table, () => new Map()).set(table.keyText(key), key);
   for (const [{ carries }, keys] of wanted) {
     const carried = carries && wanted.get(carries.table);
