@@ -41,7 +41,7 @@ export interface Refused {
   refused: unknown;
   /** The table whose statement failed. */
   failed: string | undefined;
-  /** True when it is certain that nothing is written, so that the commands may run again. */
+  /** True when it is certain that nothing is written, and the connection answers: the commands may run again at once. */
   isUnwritten: boolean;
 }
 

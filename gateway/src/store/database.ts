@@ -143,7 +143,8 @@ export class Database {
 
   /**
    * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). Waits for locks for longer
-   * than a process that has died can hold one. Never call other systems inside `work`. `limitMs`: limit of each statement, in milliseconds.
+   * than a process that has died can hold one. Never call other systems inside `work`. `limitMs`: limit of each statement, in milliseconds;
+   * a long one waits for locks until PATIENT_MS before its limit.
    */
   async transaction<T>(
     work: (query: Query) => Promise<T>,
