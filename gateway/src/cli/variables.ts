@@ -1,4 +1,4 @@
-// Environment variables that commands name in their help. The README's table of settings has all variables.
+// Environment variables that commands name in their help. docs/guides/settings.md has all variables.
 
 export const variables: Readonly<Record<string, string>> = {
   DATABASE_URL: "the PostgreSQL to use; without it the embedded one under GERBANG_DATA",
