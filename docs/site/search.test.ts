@@ -32,6 +32,10 @@ test.each([
   ["signature refused", "troubleshooting#a-signature-is-refused"],
   ["payment stuck", "troubleshooting"],
   ["stuck in processing", "troubleshooting#a-payment-is-stuck-in-processing"],
+  // An operator's.
+  ["environment variables", "settings"],
+  ["TRUST_PROXY", "settings#limits-and-proxies"],
+  ["CONNECTIONS_PER_ADDRESS", "settings#limits-and-proxies"],
   // A field by its name, and not every page that has its parts.
   ["opened_from", "api/list-disputes"],
   ["settlement_uuid", "interface#23-refund"],

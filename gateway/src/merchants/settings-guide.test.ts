@@ -7,8 +7,8 @@ const guide = readFileSync(new URL("../../../docs/guides/operator-api.md", impor
 
 test("the guide has a row for each setting, with its default", () => {
   const rows = new Map([...guide.matchAll(/^\| `([a-z_.]+)` \| ([^|]+) \|/gm)].map(([, name, value]) => [name, value]));
-  const { risk, settlement, methods, fees, ...own } = defaultSettings;
-  for (const name of Object.keys({ methods, fees })) expect(rows.has(name), name).toBe(true);
+  const { risk, settlement, methods, ...own } = defaultSettings;
+  for (const name of Object.keys({ methods })) expect(rows.has(name), name).toBe(true);
   for (const [room, settings] of Object.entries({ "": own, "risk.": risk, "settlement.": settlement }))
     for (const [name, value] of Object.entries(settings))
       expect(rows.get(`${room}${name}`), `${room}${name}`).toBe(`\`${JSON.stringify(value)}\``);
