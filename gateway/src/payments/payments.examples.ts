@@ -45,7 +45,7 @@ const amounts = {
 
 export const exampleCustomer = { name: "Sari Wulandari", email: "sari@example.com", phone: "+6281234567890" };
 
-export const exampleMetadata = { order: "1042", channel: "web" };
+export const exampleMetadata = { order: "1042", source: "web" };
 
 export const exampleDescription = "Two bags of coffee";
 

@@ -105,7 +105,7 @@ export const metadataSchema = z
   })
   .meta({
     id: "Metadata",
-    description: "Your own pairs of texts, returned as they were sent.",
+    description: "Your own pairs of texts, returned as they were sent. `channel` chooses a bank or wallet.",
     type: "object",
     propertyNames: { minLength: 1, maxLength: 40, pattern: "^[^\\u0000]*$" },
     additionalProperties: { type: "string", maxLength: 500, pattern: "^[^\\u0000]*$" },
