@@ -13,7 +13,7 @@ export const serviceCommands: readonly Command[] = [
     summary: "Run the service",
     details: [
       "Any number of processes share one PostgreSQL and nothing else. SIGTERM or Ctrl-C stops one in order, within ten seconds.",
-      "Without DATABASE_URL it starts a PostgreSQL of its own. In development it makes a demo merchant. It brings the schema up to date where its role may; in production run gerbang migrate first, as the owner.",
+      "Without DATABASE_URL it starts a PostgreSQL of its own. In development it makes a demo merchant. It brings the schema up to date where its role may; in production run gerbang migrate first, as the owner. It reads more variables than those below: docs/guides/settings.md has all of them.",
     ],
     options: { role: { choices: ["api", "worker"], summary: "which half to run (default: both)" } },
     examples: [
