@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../ground/clock.ts";
-import { newId } from "../ground/ids.ts";
+import { newId, uuidBytes } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
 import type { Client, Directory } from "../merchants/directory.ts";
@@ -15,6 +15,8 @@ interface Asked {
   log: RequestLog;
   /** Names of the statements that were sent, and how many rows each had. */
   sent: { name: string; rows: number }[];
+  /** How many batches were sent, up to and with the first that has a request of this merchant; 0 when none has. */
+  batchOf(this: void, merchant: string): number;
   count(this: void, result: string): Promise<number>;
 }
 
@@ -22,9 +24,11 @@ const unknown: Directory["client"] = () => Promise.resolve(undefined);
 
 function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unknown): Asked {
   const sent: Asked["sent"] = [];
+  const batches: unknown[][] = [];
   const database = {
     query: (statement: Statement) => {
       const [first] = statement.values ?? [];
+      if (statement.name === "insert requests") batches.push(statement.values ?? []);
       sent.push({ name: statement.name ?? "", rows: Buffer.isBuffer(first) ? first.readInt32BE(12) : 0 });
       return query(statement);
     },
@@ -34,7 +38,12 @@ function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unk
   const log = new RequestLog({ database, directory, metrics, log: createLog("silent") });
   const count = async (result: string): Promise<number> =>
     (await metrics.requestLog.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
-  return { log, sent, count };
+  const batchOf = (merchant: string): number =>
+    1 +
+    batches.findIndex((values) =>
+      values.some((value) => Buffer.isBuffer(value) && value.includes(uuidBytes(merchant))),
+    );
+  return { log, sent, batchOf, count };
 }
 
 const clientOf = (merchant: string): Client =>
@@ -78,6 +87,31 @@ test("a database that hangs: at most a thousand wait, the rest is counted, and n
   await stopped;
   const written = sent.filter(({ name }) => name === "insert requests").reduce((sum, { rows }) => sum + rows, 0);
   expect([written, await count("written")]).toEqual([1_000, 1_000]);
+});
+
+test("a merchant that is busy for minutes leaves room for a quiet one, whose request is in the next batch", async () => {
+  let now = 0;
+  const stopwatch = vi.spyOn(performance, "now").mockImplementation(() => now);
+  try {
+    const first = Promise.withResolvers<unknown[]>();
+    const { log, sent, batchOf, count } = logOn(() => first.promise);
+    const [busy = "", quiet = ""] = merchants;
+    const noteSeconds = (seconds: number): void => {
+      for (let second = 0; second < seconds; second++, now += 1_000)
+        for (let n = 0; n < PER_SECOND; n++) note(log, busy);
+    };
+    noteSeconds(2);
+    await vi.waitFor(() => expect(sent).toEqual([{ name: "insert requests", rows: 100 }]), 30_000);
+    noteSeconds(120);
+    const dropped = await count("dropped");
+    note(log, quiet);
+    expect([dropped, await count("dropped")]).toEqual([120 * PER_SECOND - 250, 120 * PER_SECOND - 250]);
+    first.resolve([]);
+    await log.stop();
+    expect([batchOf(busy), batchOf(quiet), await count("written")]).toEqual([1, 2, 351]);
+  } finally {
+    stopwatch.mockRestore();
+  }
 });
 
 test("large bodies fill it sooner: what waits has few bytes, too", async () => {

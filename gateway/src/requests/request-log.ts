@@ -15,7 +15,7 @@ import { RequestQuotas } from "./request-quotas.ts";
 import { type Answered, BODY_MAX_BYTES, type RequestRecord, type Sent, recordOf } from "./request-record.ts";
 import { TimeBudget } from "./time-budget.ts";
 
-const WAITING_MAX = 1_000;
+const WAITING_MAX = 1_000; // at most a quarter of one book: a busy book leaves room for others
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const BATCH_MAX = 100;
 const GATHER_MS = 40;
@@ -72,7 +72,7 @@ export class RequestLog {
       const name = bookKey(book);
       const now = stopwatchMs();
       const fits = isProven ? this.quotas.takesProven(name, refused, now) : this.quotas.takesUnproven(name, now);
-      if (fits && this.hasRoom()) this.keep(request, reply, payload, book, clientId);
+      if (fits && this.hasRoom(name)) this.keep(request, reply, payload, book, clientId);
       else this.drop(book, isProven);
       return;
     }
@@ -89,8 +89,10 @@ export class RequestLog {
     await this.working;
   }
 
-  private hasRoom(): boolean {
-    return this.waiting.length < WAITING_MAX && this.bytes < WAITING_BYTES_MAX && !this.ending.signal.aborted;
+  private hasRoom(name?: string): boolean {
+    if (this.waiting.length >= WAITING_MAX || this.bytes >= WAITING_BYTES_MAX) return false;
+    const ofBook = this.waiting.filter(({ book }) => (book && bookKey(book)) === name);
+    return ofBook.length < WAITING_MAX / 4 && !this.ending.signal.aborted;
   }
 
   private keep(
@@ -144,6 +146,7 @@ export class RequestLog {
       while (this.waiting.length > 0 || this.gaps.size > 0) {
         if (this.waiting.length < BATCH_MAX) await rest(GATHER_MS, signal);
         const begunAt = stopwatchMs();
+        this.waiting = inTurns(this.waiting);
         const batch = this.waiting.splice(0, BATCH_MAX);
         for (const one of batch) this.bytes -= weightOf(one);
         const isWritten = await this.write(batch);
@@ -235,6 +238,13 @@ export class RequestLog {
       return false;
     }
   }
+}
+
+/** Sorts requests so that the books take turns: a busy book does not delay another. Those of one book stay in their order. */
+function inTurns(waiting: readonly Waiting[]): Waiting[] {
+  const books = [...Map.groupBy(waiting, ({ book }) => book && bookKey(book)).values()];
+  const turns = books.flatMap((requests) => [...requests.entries()]).toSorted(([a], [b]) => a - b);
+  return turns.map(([, one]) => one);
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
