@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Counter } from "prom-client";
 import { stopwatchMs } from "../ground/clock.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
@@ -46,6 +47,7 @@ export class RequestLog {
   private readonly budget: TimeBudget;
   private waiting: Waiting[] = [];
   private bytes = 0;
+  private readonly held = new KeyedCount(); // how many wait, by the name of their book
   private gaps = new Map<string, Gap>();
   private gapsWrittenAt = 0;
   /** Rows written since the last trim, by book. */
@@ -72,7 +74,7 @@ export class RequestLog {
       const name = bookKey(book);
       const now = stopwatchMs();
       const fits = isProven ? this.quotas.takesProven(name, refused, now) : this.quotas.takesUnproven(name, now);
-      if (fits && this.hasRoom(name)) this.keep(request, reply, payload, book, clientId);
+      if (fits && this.hasRoom(book)) this.keep(request, reply, payload, book, clientId);
       else this.drop(book, isProven);
       return;
     }
@@ -89,10 +91,14 @@ export class RequestLog {
     await this.working;
   }
 
-  private hasRoom(name?: string): boolean {
-    if (this.waiting.length >= WAITING_MAX || this.bytes >= WAITING_BYTES_MAX) return false;
-    const ofBook = this.waiting.filter(({ book }) => (book && bookKey(book)) === name);
-    return ofBook.length < WAITING_MAX / 4 && !this.ending.signal.aborted;
+  private hasRoom(book?: Book): boolean {
+    if (this.held.inAll >= WAITING_MAX || this.bytes >= WAITING_BYTES_MAX || this.ending.signal.aborted) return false;
+    return this.held.of(nameOf({ book })) < WAITING_MAX / 4;
+  }
+
+  private count(one: Waiting, change: 1 | -1): void {
+    this.bytes += change * weightOf(one);
+    this.held.add(nameOf(one), change);
   }
 
   private keep(
@@ -117,8 +123,8 @@ export class RequestLog {
       response: sentOf(payload),
     };
     this.waiting.push(kept);
-    this.bytes += weightOf(kept);
-    this.begin();
+    this.count(kept, 1);
+    this.working ??= this.work();
   }
 
   /** Counts a request that is not logged. Its gap is told to the merchant, if that is known. */
@@ -133,10 +139,6 @@ export class RequestLog {
     }
     if (isProven) gap.dropped++;
     else gap.unproven++;
-    this.begin();
-  }
-
-  private begin(): void {
     this.working ??= this.work();
   }
 
@@ -146,9 +148,9 @@ export class RequestLog {
       while (this.waiting.length > 0 || this.gaps.size > 0) {
         if (this.waiting.length < BATCH_MAX) await rest(GATHER_MS, signal);
         const begunAt = stopwatchMs();
-        this.waiting = inTurns(this.waiting);
+        if (this.waiting.length > BATCH_MAX) this.waiting = inTurns(this.waiting);
         const batch = this.waiting.splice(0, BATCH_MAX);
-        for (const one of batch) this.bytes -= weightOf(one);
+        for (const one of batch) this.count(one, -1);
         const isWritten = await this.write(batch);
         const areGapsWritten = await this.writeGaps();
         // The process stops, and the database fails: the remaining requests are lost.
@@ -162,7 +164,6 @@ export class RequestLog {
 
   /** False when the database failed. */
   private async write(batch: readonly Waiting[]): Promise<boolean> {
-    const { database } = this.parts;
     const records: RequestRecord[] = [];
     /** What a failure loses: each request as far as its sender is known, without those that do not belong into the log. */
     const lost: (Waiting | undefined)[] = [...batch];
@@ -172,7 +173,7 @@ export class RequestLog {
         lost[place] = named;
         if (named) records.push(recordOf(named));
       }
-      if (records.length > 0) await database.query(insertRequests(records));
+      if (records.length > 0) await this.parts.database.query(insertRequests(records));
     });
     if (isWritten) this.counts.written.inc(records.length);
     else for (const one of lost) if (one) this.drop(one.book, one.isProven);
@@ -240,11 +241,12 @@ export class RequestLog {
   }
 }
 
+const nameOf = ({ book }: Pick<Waiting, "book">): string => (book ? bookKey(book) : "");
+
 /** Sorts requests so that the books take turns: a busy book does not delay another. Those of one book stay in their order. */
 function inTurns(waiting: readonly Waiting[]): Waiting[] {
-  const books = [...Map.groupBy(waiting, ({ book }) => book && bookKey(book)).values()];
-  const turns = books.flatMap((requests) => [...requests.entries()]).toSorted(([a], [b]) => a - b);
-  return turns.map(([, one]) => one);
+  const turns = [...Map.groupBy(waiting, nameOf).values()].flatMap((ofBook) => [...ofBook.entries()]);
+  return turns.toSorted(([a], [b]) => a - b).map(([, one]) => one);
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
