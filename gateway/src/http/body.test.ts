@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { PassThrough } from "node:stream";
 import type { FastifyRequest } from "fastify";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bareServer } from "../../test/bare-server.ts";
 import { Fault } from "../ground/fault.ts";
 import { breakOff, lateFault, readBody, streamBody } from "./body.ts";
@@ -57,27 +57,42 @@ test("what nobody takes any more of it is thrown away, so that the client can re
   await drained;
 });
 
-test("taking ends with the reason for which the body is broken off, and when the client goes away", async () => {
-  const late = begun();
-  const waiting = streamBody(late.request).next();
-  breakOff(late.request, new Fault("MALFORMED_REQUEST", { status: 408 }));
-  await expect(waiting).rejects.toMatchObject({ status: 408 });
+describe.each([
+  ["held", (request: IncomingMessage) => Promise.resolve(readBody(request, load))],
+  ["taken", (request: IncomingMessage) => streamBody(request).next()],
+])("a body that is %s", (_how, read) => {
+  test("ends with the reason for which it is broken off, and when the client goes away", async () => {
+    const late = begun();
+    const waiting = read(late.request);
+    breakOff(late.request, new Fault("MALFORMED_REQUEST", { status: 408 }));
+    await expect(waiting).rejects.toMatchObject({ status: 408 });
 
-  const gone = begun();
-  const next = streamBody(gone.request).next();
-  gone.socket.destroy();
-  await expect(next).rejects.toMatchObject({ code: "MALFORMED_REQUEST" });
-});
+    const gone = begun();
+    const next = read(gone.request);
+    gone.socket.destroy();
+    await expect(next).rejects.toMatchObject({ code: "MALFORMED_REQUEST" });
+  });
 
-test("whoever reads a body after it broke off learns why, as whoever read it then", async () => {
-  for (const read of [
-    ({ request }: ReturnType<typeof begun>) => readBody(request, load),
-    ({ request }: ReturnType<typeof begun>) => streamBody(request).next(),
-  ]) {
+  test("after it broke off tells why, as to whoever read it then", async () => {
     const late = begun();
     breakOff(late.request, lateFault());
-    await expect(read(late)).rejects.toMatchObject({ code: "MALFORMED_REQUEST", status: 408 });
-  }
+    await expect(read(late.request)).rejects.toMatchObject({ code: "MALFORMED_REQUEST", status: 408 });
+  });
+});
+
+test("a body that once did not fit is refused to its end, also where there is room again by then", async () => {
+  const few = { requests: 5, bytes: 10 };
+  const tight = new LoadShedding({ known: few, unauthenticated: few, address: few, connection: 5 });
+  const [own, other] = [begun(), begun()];
+  for (const { request } of [own, other]) tight.enter(request, "192.0.2.1");
+  tight.hold(other.request, 8);
+  const reading = readBody(own.request, tight);
+  own.socket.write("four");
+  await new Promise(setImmediate);
+  tight.close(other.request);
+  own.socket.end("more");
+  await expect(reading).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(tight.bytes).toBe(0);
 });
 
 // The service asks the database who sends before it reads; Node tells once that the rest does not come, and never again.

@@ -38,7 +38,6 @@ export function readBody(
     const stop = (): void => {
       clearTimeout(late);
       request.off("data", take).off("end", finish).off("error", fail).off("close", fail);
-      readings.delete(request);
     };
     const giveUp = (fault: Fault): void => {
       stop();
@@ -86,7 +85,6 @@ export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buff
   } catch (error) {
     throw error instanceof Fault ? error : new Fault("MALFORMED_REQUEST", { internal: error });
   } finally {
-    readings.delete(request);
     void parts.return?.().then(() => request.resume());
   }
 }
