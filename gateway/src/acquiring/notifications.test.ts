@@ -8,7 +8,7 @@ import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
 import type { ReportedState } from "../acquirers/acquirer.ts";
 import { newId } from "../ground/ids.ts";
-import type { Minor } from "../ground/money.ts";
+import { MINOR_MAX, type Minor } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { isPaid, paymentStatuses } from "../payments/states.ts";
@@ -134,6 +134,13 @@ describe("money", () => {
   ])("%s is refused before the database would refuse it, and stops no book", (_what, state) => {
     const { payment, start } = at();
     expectObjection(start, notify(payment, state));
+  });
+
+  test.each([1n, MINOR_MAX])("an amount of %d can be paid", (amountMinor) => {
+    const { payment, start } = at({ amountMinor });
+    expect(start.when(notify(payment, paid("t", amountMinor))).changes.inserted(receipts)).toMatchObject([
+      { status: "applied", transactionId: "t" },
+    ]);
   });
 
   test("more than a thousand times as much is a mistake in the unit, and is refused", () => {
