@@ -56,6 +56,7 @@ function note(
   body = Buffer.from("{}"),
   status = 201,
   claimed = `ak_test_${"0".repeat(20)}`,
+  url = "/v1/payments",
 ): void {
   const sender = merchant === undefined ? undefined : clientOf(merchant);
   const request = {
@@ -63,7 +64,7 @@ function note(
     sender,
     isProven: sender !== undefined,
     method: "POST",
-    url: "/v1/payments",
+    url,
     begunAt: performance.now(),
     body,
     headers: { authorization: `Bearer ${claimed}` },
@@ -119,9 +120,14 @@ test("large bodies fill it sooner: what waits has few bytes, too", async () => {
   const { log, count } = logOn(() => hanging.promise);
   const body = Buffer.from(`{"a":"${"x".repeat(8_000)}"}`);
   for (let n = 0; n < 5; n++) for (const merchant of merchants) note(log, merchant, body);
-  expect(await count("dropped")).toBeGreaterThan(400);
+  const dropped = await count("dropped");
+  expect(dropped).toBeGreaterThan(400);
   hanging.resolve([]);
+  // What was written has left room.
+  await vi.waitFor(async () => expect((await count("written")) + dropped).toBe(1_000), 30_000);
+  note(log, merchants[0], body);
   await log.stop();
+  expect([await count("dropped"), await count("written")]).toEqual([dropped, 1_001 - dropped]);
 });
 
 test("a database that refuses: what was to be written is counted as dropped, and a stop ends", async () => {
@@ -160,4 +166,42 @@ test("a busy merchant has its share of a second, for successes and for refusals;
   if (Math.floor(performance.now() / 1_000) === second) expect(await count("dropped")).toBe(10);
   await log.stop();
   expect((await count("written")) + (await count("dropped"))).toBe(PER_SECOND + 12);
+});
+
+test.each([
+  ["is looked up so often in a minute", 401, 130, 120],
+  ["is not looked up for what succeeded", 200, 1, 0],
+  ["nor for one request too many", 429, 1, 0],
+])("whoever only says who they are %s", async (_what, status, sent, most) => {
+  let lookedUp = 0;
+  const client = async () => void lookedUp++;
+  const { log } = logOn(() => Promise.resolve([]), client);
+  const minute = Math.floor(performance.now() / 60_000);
+  for (let n = 0; n < sent; n++) note(log, undefined, undefined, status);
+  const isOneMinute = Math.floor(performance.now() / 60_000) === minute;
+  await log.stop();
+  if (isOneMinute) expect(lookedUp).toBe(most);
+});
+
+test("whoever reads the log finds no good answer of it there, and every refusal", async () => {
+  const { log, count } = logOn(() => Promise.resolve([]));
+  for (const list of ["/v1/sandbox/requests", "/v1/sandbox/requests?limit=5"])
+    for (const status of [200, 422]) note(log, merchants[0], undefined, status, undefined, list);
+  note(log, merchants[0], undefined, 200, undefined, "/v1/sandbox/requests/req_1");
+  await log.stop();
+  expect(await count("written")).toBe(3);
+});
+
+test("what is dropped while a gap is written in vain is told together with it", async () => {
+  const refusal = Promise.withResolvers<unknown[]>();
+  const gaps = "add gaps of the request log";
+  const { log, sent, count } = logOn(({ name }) => (name === gaps ? refusal.promise : Promise.resolve([])));
+  for (let n = 0; n < 3 * PER_SECOND; n++) note(log, merchants[0]);
+  const stopped = log.stop();
+  await vi.waitFor(() => expect(sent.map(({ name }) => name)).toContain(gaps), 30_000);
+  note(log, merchants[0]);
+  refusal.reject(new Error("no room"));
+  await stopped;
+  const left = [...(Reflect.get(log, "gaps") as Map<string, unknown>).values()];
+  expect(left).toMatchObject([{ dropped: await count("dropped"), unproven: 0 }]);
 });
