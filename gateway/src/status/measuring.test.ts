@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { type Micros, MINUTE, SECOND, sqlTime, systemClock } from "../ground/clock.ts";
+import { type Micros, MINUTE, SECOND, sqlTime, sqlTimeOrNull, systemClock } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import { Circuits } from "../routing/circuit.ts";
 import type { AcquirerState, RoutingTable } from "../routing/routing.ts";
@@ -252,6 +252,38 @@ describe("processes on one database", () => {
     await put(midnight + MINUTE, "api", 1, 0);
     await database.query(countDays);
     expect(await days()).toContainEqual(expect.objectContaining({ operational: 1, outage: 0 })); // not again so soon
+  });
+
+  test("planned work takes the minutes that it touched, of its own components, until it was over; no minute is yet to come", async () => {
+    const today = systemClock.now();
+    const begin = today - (today % (86_400 * SECOND)) - 300 * MINUTE;
+    await asOwner(clone, async (owner) => {
+      const put = (component: string, at: number) =>
+        owner.query("insert into status_minutes values ($1, $2, $3, 0, 0, 5)", [
+          sqlTime(begin + at * MINUTE),
+          component,
+          randomUUID(),
+        ]);
+      const plan = (component: string, from: number, to: number, resolved?: number) =>
+        owner.query("insert into incidents values ($1, 'Work', 'maintenance', $2, $3, $4, $5, now(), 'sari')", [
+          randomUUID(),
+          [component],
+          sqlTime(begin + from * MINUTE),
+          sqlTime(begin + to * MINUTE),
+          sqlTimeOrNull(resolved === undefined ? undefined : begin + resolved * MINUTE),
+        ]);
+      await plan("api", 0.5, 4, 2); // resolved before its end
+      await plan("qris", -3 * 1440, 1);
+      for (const at of [0, 1, 2, 3, 1440 + 600]) await put("api", at);
+      for (const component of ["qris", "webhooks"]) await put(component, 0);
+      await owner.query(countDays.text, countDays.values);
+      const days = await owner.query("select component, outage, maintenance from status_days order by component");
+      expect(days.rows).toEqual([
+        { component: "api", outage: 2, maintenance: 2 },
+        { component: "qris", outage: 0, maintenance: 1 },
+        { component: "webhooks", outage: 1, maintenance: 0 },
+      ]);
+    });
   });
 
   test("old minutes and days go, and nothing that is shown", async () => {

@@ -11,6 +11,7 @@ import { createLog } from "../ground/log.ts";
 import { incidentEndpoints } from "../operator/incidents.routes.ts";
 import type { Database } from "../store/database.ts";
 import { Board } from "./board.ts";
+import { UPDATES_MAX } from "./incident.ts";
 import { Incidents } from "./incidents.ts";
 import { Minutes } from "./minutes.ts";
 import { statusSchema } from "./status.schema.ts";
@@ -298,6 +299,11 @@ describe("an incident", () => {
     ],
     ["planned work that is over", { impact: "maintenance", starts_at: soon(-2), ends_at: soon(-1) }, "ends_at"],
     ["planned work of a month", { impact: "maintenance", starts_at: soon(2), ends_at: soon(720) }, "ends_at"],
+    [
+      "planned work of the year after next",
+      { impact: "maintenance", starts_at: soon(24 * 367), ends_at: soon(24 * 367 + 1) },
+      "starts_at",
+    ],
     ["another field", { html: "x" }, "html"],
   ])("with %s is refused", async (_what, changes, field) => {
     expect(outcomeOf(await ask("POST", "/incidents", { body: incident(changes) }))).toBe(
@@ -326,6 +332,34 @@ describe("an incident", () => {
       expect(await incidents.edit(incidentId, change)).toMatchObject({ ...change, endsAt: now - HOUR / 2 });
     const corrected = { endsAt: now - (3 * HOUR) / 4 };
     expect(await incidents.edit(incidentId, corrected)).toMatchObject(corrected);
+  });
+
+  test("ends when that is first said, and is shown for two weeks more; its texts and its start can be put right", async () => {
+    let now = systemClock.now() - 10 * HOUR;
+    const incidents = new Incidents(database, { now: () => now });
+    const told = { title: "Slow", impact: "minor", components: [], message: "It is slow.", endsAt: undefined } as const;
+    const { incidentId, updates } = await incidents.create({ ...told, startsAt: undefined }, "sari");
+    const updateId = updates[0]?.updateId ?? "";
+    for (const message of ["It is slwo.", "It is very slow."])
+      expect((await incidents.correct(incidentId, updateId, message, "sari")).updates).toMatchObject([{ message }]);
+    now += 2 * HOUR;
+    expect(await incidents.edit(incidentId, { startsAt: now - HOUR })).toMatchObject({ startsAt: now - HOUR });
+    await expect(incidents.edit(incidentId, { startsAt: now + HOUR })).rejects.toThrow("An incident has begun");
+    const say = (status: "monitoring" | "resolved") => incidents.update(incidentId, status, "x", "sari");
+    const over = now;
+    expect((await say("resolved")).resolvedAt).toBe(over);
+    now += HOUR;
+    expect((await say("resolved")).resolvedAt).toBe(over);
+    expect((await say("monitoring")).resolvedAt).toBeUndefined();
+    expect((await say("resolved")).resolvedAt).toBe(now);
+    const isShown = async (days: number) => {
+      const clock = { now: () => now + days * 24 * HOUR };
+      const { snapshot } = await new Board({ database, clock, log, minutes: new Minutes(), hears: () => true }).read();
+      return snapshot?.incidents.some((one) => one.incidentId === incidentId);
+    };
+    expect([await isShown(14), await isShown(15)]).toEqual([true, false]);
+    for (let said = 5; said < UPDATES_MAX; said++) await say("resolved");
+    await expect(say("resolved")).rejects.toThrow("There are 100 updates.");
   });
 
   test("that is not there is not found, and lists are pages", async () => {
@@ -406,9 +440,25 @@ describe("deliveries and settlements", () => {
     expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([0, 0, 1]);
     await set("attempts = 1"); // the receiver has failed: its own affair
     expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([1, 0, 0]);
+    // By the clock of its sandbox.
+    await set("attempts = 0, next_attempt_at = next_attempt_at + interval '1 day'");
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([1, 0, 0]);
+    await asOwner(service.database, (owner) =>
+      owner.query("update books set clock_offset_seconds = 86400 where environment = 'sandbox' and merchant_id = $1", [
+        uuidOf(merchantId),
+      ]),
+    );
+    expect(await condition(countBooksByDeliveryDelay, 30)).toEqual([1, 0, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([0, 0, 1]);
+    // By the oldest of them.
+    await client.post("/v1/payments", paymentBody());
+    const newest = "(select event_id from deliveries order by event_id desc limit 1)";
+    await set(`next_attempt_at = next_attempt_at + (event_id = ${newest})::integer * interval '170 seconds'`);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([0, 0, 1]);
+    await set("attempts = 1");
   });
 
-  test("a run that is overdue is ours, and so is a payout that nobody records", async () => {
+  test("a settlement run that is overdue is ours", async () => {
     const { merchantId } = await service.merchant();
     const books = (await condition(countBooksBySettlementDelay, 0)).reduce((a, b) => a + b);
     await asOwner(service.database, (owner) =>
@@ -419,6 +469,56 @@ describe("deliveries and settlements", () => {
     expect(await condition(countBooksBySettlementDelay, 60)).toEqual([books, 0, 0]);
     expect(await condition(countBooksBySettlementDelay, 180)).toEqual([books - 1, 1, 0]);
     expect(await condition(countBooksBySettlementDelay, 1_000)).toEqual([books - 1, 0, 1]);
+    // By the clock of its sandbox.
+    await asOwner(service.database, async (owner) => {
+      await owner.query(
+        "update settlement_clocks set next_run_at = next_run_at + interval '1 day' where merchant_id = $1",
+        [uuidOf(merchantId)],
+      );
+      await owner.query(
+        "update books set clock_offset_seconds = 86400 where environment = 'sandbox' and merchant_id = $1",
+        [uuidOf(merchantId)],
+      );
+    });
+    expect(await condition(countBooksBySettlementDelay, 180)).toEqual([books - 1, 1, 0]);
+  });
+
+  test("so is a payout that nobody records, in production after a day, and not while its wallet is frozen", async () => {
+    const { merchantId } = await service.merchant();
+    const change = (...texts: string[]) =>
+      asOwner(service.database, async (owner) => {
+        await owner.query("set session_replication_role = replica"); // no triggers: the batch has no journals
+        for (const text of texts) await owner.query(text);
+      });
+    await change(
+      "delete from settlement_clocks",
+      "delete from settlements",
+      `insert into settlements (merchant_id, environment, settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor,
+  refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date)
+values ('${uuidOf(merchantId)}', 'sandbox', gen_random_uuid(), 'processing', 'IDR', now(), now(), 1, 0, 0, 1, 1, now(), now(), now())`,
+    );
+    const late = (laterBy: number) => condition(countBooksBySettlementDelay, laterBy);
+    const books = (await late(60))[0] ?? 0;
+    const [none, slow, bad] = [
+      [books, 0, 0],
+      [books - 1, 1, 0],
+      [books - 1, 0, 1],
+    ];
+    expect([await late(60), await late(180), await late(1_000)]).toEqual([none, slow, bad]);
+    const setClock = (seconds: number) =>
+      `update books set clock_offset_seconds = ${seconds} where environment = 'sandbox' and merchant_id = '${uuidOf(merchantId)}'`;
+    await change(setClock(940));
+    expect(await late(60)).toEqual(bad);
+    await change(setClock(0), "update settlements set environment = 'production'");
+    expect(await late(1_000)).toEqual(none);
+    await change("update settlements set pay_due_at = pay_due_at - interval '1 day'");
+    expect([await late(60), await late(180), await late(1_000)]).toEqual([none, slow, bad]);
+    await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
+    expect(await late(1_000)).toEqual(none);
+    await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: false } });
+    expect(await late(1_000)).toEqual(bad);
+    await change("update settlements set status = 'paid', paid_at = now(), bank_reference = 'x'");
+    expect(await late(1_000)).toEqual(none);
   });
 });
 
