@@ -508,6 +508,20 @@ test("a clock that is set back again and again does not make waitFor wait for ev
   expect(asked).toBe(7);
 });
 
+test("a wait that would last until the deadline is not begun: the call ends with what it was answered", async () => {
+  let now = 1_800_000_000_000;
+  const busy = (): Response => {
+    now += 7_000;
+    const error = { code: "SERVICE_UNAVAILABLE", message: "no" };
+    return Response.json({ error }, { status: 503, headers: { "retry-after": "3" } });
+  };
+  const waits: number[] = [];
+  const sleep = (ms: number): Promise<void> => Promise.resolve(void waits.push(ms));
+  const gerbang = answeredBy(busy, { now: () => now, sleep, random: () => 0, deadlineMs: 10_000 });
+  expect(await failed(gerbang.balances.get())).toMatchObject({ code: "SERVICE_UNAVAILABLE", attempts: 1 });
+  expect(waits).toEqual([]);
+});
+
 test("a clock that is set back does not make a call try again beyond its deadline", async () => {
   let [now, asked] = [1_800_000_000_000, 0];
   const busy = (): Response => {

@@ -55,6 +55,7 @@ test.each<[string, Said, [string, number | undefined]]>([
   ["the newest that has any, where these have none", { read: { 0: nothing, 2: well, 3: ill } }, ["operational", 2]],
   ["that alone", { read: { 4: ill, 5: ill } }, ["operational", 4]],
   ["five minutes old at most", { read: { 5: well } }, ["operational", 5]],
+  ["those that were slow as well", { read: { 0: { good: 0, slow: 1, bad: 0 } } }, ["operational", 0]],
   ["older ones are no data", { read: { 6: well } }, ["no_data", undefined]],
   ["the process's own, where the database has none", { read: { 6: ill }, own: { 0: well } }, ["operational", 0]],
   ["and not where it has", { read: { 1: ill, 0: ill }, own: { 0: well, 1: well } }, ["outage", 0]],
@@ -76,6 +77,19 @@ test("while the database does not answer the API is down, and everything else as
   const view = statusView({ now: NOW, snapshot: undefined, isFromMemory: true, own: qris }, new Set(["qris"]));
   expect(view.components[1]?.measured).toBe("operational");
   expect(view.components[1]?.days).toHaveLength(90);
+});
+
+test("the days are the last ninety, today last", () => {
+  const minutes = { operational: 10, degraded: 0, outage: 30, maintenance: 0 };
+  const days = new Map([["api" as const, new Map([["2027-01-15", minutes]])]]);
+  const known = { now: NOW, snapshot: { recent: new Map(), days, incidents: [] }, isFromMemory: false, own: new Map() };
+  const [api] = statusView(known, new Set()).components;
+  expect(api?.uptime).toBe(25);
+  expect([api?.days.length, api?.days[0], api?.days.at(-1)]).toEqual([
+    90,
+    { day: "2026-10-18", state: "no_data", minutes: undefined },
+    { day: "2027-01-15", state: "outage", minutes },
+  ]);
 });
 
 describe("incidents", () => {
@@ -110,6 +124,7 @@ describe("incidents", () => {
         work("runs", NOW, NOW + HOUR),
         work("later", NOW + 2 * HOUR, NOW + 3 * HOUR),
         work("soon", NOW + HOUR, NOW + 4 * HOUR),
+        work("ended before that was said", NOW - DAY, NOW - 6 * HOUR, NOW - HOUR),
         work("not any more", NOW + HOUR, NOW + 4 * HOUR, NOW - 5 * HOUR),
       ],
     });
@@ -119,7 +134,15 @@ describe("incidents", () => {
     expect(titles).toEqual({
       open: ["goes on", "runs"],
       planned: ["soon", "later"],
-      over: ["ends now", "resolved now", "resolved", "ended", "ended early", "not any more"],
+      over: [
+        "ends now",
+        "resolved now",
+        "resolved",
+        "ended",
+        "ended early",
+        "not any more",
+        "ended before that was said",
+      ],
     });
   });
 
