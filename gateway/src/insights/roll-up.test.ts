@@ -178,6 +178,39 @@ test("made anew it comes to the same, beside traffic too", async () => {
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ succeeded IDR 20 3000000 21000$/)]);
 });
 
+test("a payment that is refunded later stays where it was paid, also when everything is counted anew", async () => {
+  const { client } = await service.merchant();
+  const reference = await pay(client);
+  await allCounted(database);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 3_600 });
+  const refund = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 100_000 });
+  expect(refund.status).toBe(201);
+  const before = await all();
+  await rebuild(database);
+  expect(await all()).toEqual(before);
+});
+
+test("made anew beside a transaction that goes on, what began or ended since is left to the next step", async () => {
+  const { client } = await service.merchant();
+  const open = await create(client);
+  await allCounted(database);
+  const before = [await all(), await totals()];
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("select pg_current_xact_id()");
+    await create(client);
+    await client.post(`/v1/sandbox/payments/${open}/simulate`, { outcome: "succeeded" });
+    await rebuild(database);
+    expect([await all(), await totals()]).toEqual(before);
+    await owner.query("rollback");
+  });
+  await allCounted(database);
+  const after = [await all(), await totals()];
+  expect(after).not.toEqual(before);
+  await rebuild(database);
+  expect([await all(), await totals()]).toEqual(after);
+});
+
 test("a process that is to end does not wait for it", async () => {
   const before = await all();
   await asOwner(service.database, async (owner) => {

@@ -81,6 +81,27 @@ test("what came in today, how it ended, and by what method", async () => {
   expect(points.reduce((total, { payments }) => total + payments, 0)).toBe(2);
 });
 
+test("a plot has its own currency alone, from the moment at which its first span begins", async () => {
+  await pay();
+  await overview(1);
+  const plot = async (query = "") => (await owner.get(`/portal/v1/insights/payments?range=week${query}`)).json;
+  const [begin] = (await plot()).at as string[];
+  await asOwner(service.database, (sql) =>
+    sql.query(
+      `insert into payment_quarters (merchant_id, environment, quarter, currency, method, acquirer, outcome, payments, amount_minor, fee_minor)
+select $1, 'sandbox', $2::timestamptz + day * interval '1 day', currency, 'va', '', 'succeeded', payments, payments, 0
+from unnest(array[0, 0, -1], array['IDR', 'USD', 'IDR'], array[1, 2, 4]) t (day, currency, payments)`,
+      [uuidOf(merchantId), begin],
+    ),
+  );
+  const { data } = await plot("&by=method");
+  expect(data.map(({ key, total }: { key: string; total: { payments: number } }) => [key, total.payments])).toEqual([
+    ["qris", 1],
+    ["va", 1],
+  ]);
+  expect(data[1].points[0]).toMatchObject({ payments: 1 });
+});
+
 test("days go by the clock of the sandbox", async () => {
   await pay();
   await overview(1);
@@ -119,14 +140,20 @@ test("a day begins at midnight of its zone, also where that is a half or a quart
 
 test("a dispute waits with its deadline, a batch with its day", async () => {
   const contested = await pay({ amount_minor: 5_000_000 });
-  await pay({ amount_minor: 10_000_000 });
+  const later = await pay({ amount_minor: 10_000_000 });
   await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "fraudulent", amount_minor: 700_000 });
+  await client.post(`/v1/sandbox/payments/${later}/dispute`, { reason: "general", amount_minor: 1 });
+  await pay({ amount_minor: 10_000_000 });
   await client.post("/v1/sandbox/settlements/run", {});
-  const { waiting, payouts } = await overview(2);
+  const { waiting, payouts } = await overview(3);
+  // The first due at the top.
   expect(waiting.disputes).toMatchObject({
-    count: 1,
+    count: 2,
     has_more: false,
-    next: [{ payment_reference: contested, reason: "fraudulent", amount_minor: 700_000 }],
+    next: [
+      { payment_reference: contested, reason: "fraudulent", amount_minor: 700_000 },
+      { payment_reference: later, reason: "general", amount_minor: 1 },
+    ],
   });
   expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
 });
