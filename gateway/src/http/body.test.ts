@@ -33,6 +33,18 @@ test("a body that comes in time is given as it was sent", async () => {
   expect((await reading).toString()).toBe("hello");
 });
 
+test("the largest body is read whole; one byte more is refused, and before it comes where it is announced", async () => {
+  const whole = begun("262144");
+  whole.socket.end(Buffer.alloc(262_144));
+  expect(await readBody(whole.request, load)).toHaveLength(262_144);
+  const { socket, request } = begun();
+  request.headers = { "transfer-encoding": "chunked" };
+  const larger = readBody(request, load);
+  socket.end(Buffer.alloc(262_145));
+  for (const refused of [larger, readBody(begun("262145").request, load)])
+    await expect(refused).rejects.toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
+});
+
 test("a body that is taken as it arrives waits for whoever takes it", async () => {
   const { request, socket } = begun();
   const parts = streamBody(request);
