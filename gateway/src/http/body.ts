@@ -8,7 +8,7 @@ const BODY_MAX_BYTES = 262_144;
 /** Time limit for a body that is held. A streamed body may take as long as `requestTimeout` of the server. */
 const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);
-/** Functions that abort the reading of a body, by request, while it is read. */
+/** Functions that abort the reading of a body, by request. One does nothing once the body is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 /** Why the body of a request breaks off, by request: the rest will not come, whoever reads it later. */
 const broken = new WeakMap<IncomingMessage, Fault>();
