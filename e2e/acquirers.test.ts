@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Simulator, startSimulator } from "../gateway/src/cli/simulator/simulator.ts";
-import { type Answer, Client, operate } from "./kit/client.ts";
+import { type Answer, Client, operate, settledLate } from "./kit/client.ts";
 import { gerbangHere } from "./kit/command-here.ts";
 import { Service } from "./kit/service.ts";
 
@@ -40,7 +40,10 @@ beforeAll(async () => {
   writeFileSync(join(dataDirectory, "acquirers.json"), JSON.stringify([profile]));
   service = await Service.start({ dataDirectory, port });
   client = new Client(service.demo);
-  await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, { rate_limit_per_minute: 1_000_000 });
+  await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, {
+    ...settledLate,
+    rate_limit_per_minute: 1_000_000,
+  });
   const { version } = await operate(service.demo, "POST", "/routing/rules", {
     rules: [
       { gateway_code: "rimba", payment_method: "qris", priority: 1, weight: 1 },

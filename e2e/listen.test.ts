@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listenerSecret } from "../cli/src/listener/own-signature.ts";
-import { Client, operate } from "./kit/client.ts";
+import { Client, operate, settledLate } from "./kit/client.ts";
 import { type Received, isGenuine } from "./kit/receiver.ts";
 import { Service, gerbang, compiled } from "./kit/service.ts";
 import { slowness, waiting } from "../gateway/test/slowness.ts";
@@ -97,7 +97,7 @@ beforeAll(async () => {
   await receiver.listen();
   service = await Service.start();
   const { demo } = service;
-  await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000_000 });
+  await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { ...settledLate, rate_limit_per_minute: 10_000_000 });
   client = new Client(demo);
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Client, operate } from "./kit/client.ts";
+import { Client, operate, settledLate } from "./kit/client.ts";
 import { Service, compiled } from "./kit/service.ts";
 
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
@@ -30,6 +30,7 @@ describe.runIf(shell)("the operators' guides", () => {
     chmodSync(place, 0o711);
     service = await Service.start({ dataDirectory: join(place, ".data") });
     const { demo } = service;
+    await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, settledLate);
     const client = new Client(demo);
     const sale = { amount_minor: 150_000, currency: "IDR", payment_method: "qris", reference_id: "order-1234" };
     const big = { ...sale, amount_minor: 15_000_000, reference_id: "settled" };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Answer, Client, operate } from "./kit/client.ts";
+import { type Answer, Client, operate, settledLate } from "./kit/client.ts";
 import { environmentOf } from "./kit/client-story.ts";
 import { Front, Programs, agrees, folderOf, node, php, python } from "./kit/example.ts";
 import { makeCertificates } from "./kit/receiver.ts";
@@ -40,6 +40,7 @@ beforeAll(async () => {
   });
   front = await Front.start(certificates);
   client = new Client(service.demo);
+  await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, settledLate);
   const at = { environment: "sandbox", url: `${front.url}/webhooks` };
   const registered = await operate(service.demo, "PUT", `/merchants/${service.demo.merchant_id}/webhook`, at);
   webhookSecret = registered.webhook_secret as string;

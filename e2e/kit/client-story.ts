@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Client, operate } from "./client.ts";
+import { Client, operate, settledLate } from "./client.ts";
 import { run } from "./client-vectors.ts";
 import { Service } from "./service.ts";
 
@@ -61,7 +61,7 @@ export function testStory(command: readonly string[], language: string): () => S
   beforeAll(async () => {
     service = await Service.start();
     cutter = await startCutter(service.port);
-    const settings = { rate_limit_per_minute: 100_000 };
+    const settings = { ...settledLate, rate_limit_per_minute: 100_000 };
     await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, settings);
   });
   afterAll(async () => {

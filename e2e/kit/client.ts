@@ -131,3 +131,9 @@ export async function operate(
   if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
   return answer.json;
 }
+
+/**
+ * Settings of a merchant from whose money no batch is formed unless a test asks for one. By the usual schedule a batch takes what a test is about
+ * to refund or to read, whenever Jakarta's midnight falls into the test.
+ */
+export const settledLate = { settlement: { delay_days: 30 } };

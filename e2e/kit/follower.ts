@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, vi } from "vitest";
 import { buildDocs } from "../../docs/site/build.ts";
-import { operate } from "./client.ts";
+import { operate, settledLate } from "./client.ts";
 import { Service, freePort } from "./service.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -84,7 +84,7 @@ export class Follower {
     symlinkSync(service.dataDirectory, join(place, "gerbang/.data"));
     // The pages are followed one after the other by one key, faster than people type.
     const { demo } = service;
-    await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000 });
+    await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { ...settledLate, rate_limit_per_minute: 10_000 });
     return new Follower(place, service, await freePort());
   }
 

@@ -8,7 +8,7 @@ import { channelsOf as midtransChannels } from "../../gateway/src/providers/midt
 import { bri } from "../../gateway/src/providers/snap/profiles/bri.ts";
 import { doku } from "../../gateway/src/providers/snap/profiles/doku.ts";
 import { bankNames, walletNames } from "../../gateway/src/providers/xendit/channels.ts";
-import { Client, operate } from "../kit/client.ts";
+import { Client, operate, settledLate } from "../kit/client.ts";
 import { type Demo, Service, freePort } from "../kit/service.ts";
 import type { Fake, FaultName } from "./fake.ts";
 import { type MidtransControl, midtransFake } from "./midtrans/fake.ts";
@@ -223,7 +223,10 @@ export class Tour {
     const file = join(folder, "acquirers.json");
     writeFileSync(file, JSON.stringify(entries), { mode: 0o600 });
     const service = await Service.start({ port, env: { ACQUIRERS_FILE: file } });
-    await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, { rate_limit_per_minute: 100_000 });
+    await operate(service.demo, "PATCH", `/merchants/${service.demo.merchant_id}`, {
+      ...settledLate,
+      rate_limit_per_minute: 100_000,
+    });
     return new Tour(service, fakes, folder);
   }
 

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Service } from "../../e2e/kit/service.ts";
-import { type Answer, Client, operate as operateThrough, readAnswer } from "../../e2e/kit/client.ts";
+import { type Answer, Client, operate as operateThrough, readAnswer, settledLate } from "../../e2e/kit/client.ts";
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import { type App, createApp } from "../src/app.ts";
 import { type Clock, systemClock } from "../src/ground/clock.ts";
@@ -134,8 +134,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     client,
     async merchant({ name = "Test Shop", environment, scopes, settings } = {}) {
       const { merchantId, webhookSecrets } = await app.merchants.create(name);
-      // By the usual schedule a batch takes what a test is about to refund or dispute, whenever Jakarta's midnight falls into the test.
-      const settlement = { delay_days: 30, ...settings?.settlement };
+      const settlement = { ...settledLate.settlement, ...settings?.settlement };
       await app.merchants.patch(merchantId, { rate_limit_per_minute: 100_000_000, ...settings, settlement });
       return {
         client: await client(merchantId, environment, scopes),
