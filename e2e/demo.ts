@@ -103,7 +103,7 @@ try {
   step("The ledger has one balanced journal for it");
   const book = ["--merchant", demo.merchant_id, "--environment", "sandbox", "--format", "jsonl"];
   const exported = await gerbang(["ledger", "export", ...book], { GERBANG_DATA: service.dataDirectory });
-  const journal = JSON.parse(exported.stdout.trim()) as {
+  const journal = JSON.parse(exported.stdout.split("\n", 1)[0] ?? "") as {
     hash: string;
     entries: { account: string; amount_minor: string; currency: string }[];
   };
