@@ -58,12 +58,16 @@ export class TestGateway {
     this.baseUrl = demo.base_url;
   }
 
-  /** Creates a merchant with its own sandbox and clock, so that each test can have one to itself. */
+  /**
+   * Creates a merchant with its own sandbox and clock, so that each test can have one to itself. Its payments stay available for thirty days, not
+   * until the next midnight in Jakarta, when a batch would take what a test is about to refund; `sandbox.settlements.run()` forms a batch at once.
+   */
   async merchant({ name, webhookUrl, client }: MerchantOptions = {}): Promise<TestMerchant> {
     this.#merchants++;
     const made = await this.#operate("POST", "/merchants", { name: name ?? `Test shop ${this.#merchants}` });
     const merchantId = String(made.merchant_id);
-    await this.#operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 1_000_000 });
+    const settings = { rate_limit_per_minute: 1_000_000, settlement: { delay_days: 30 } };
+    await this.#operate("PATCH", `/merchants/${merchantId}`, settings);
     const hook =
       webhookUrl === undefined
         ? undefined
