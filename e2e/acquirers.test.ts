@@ -86,8 +86,9 @@ test("killed while it calls an acquirer that did the work unheard, or never did 
     simulator.behave({ mode, for_next: 1 });
     const [body, key] = [order(), `killed-${mode}`];
     begun.push({ body, key, lost: client.post("/v1/payments", body, { key }).catch(() => "cut off") });
-    await vi.waitFor(async () =>
-      expect(await (await fetch(`${simulator.url}/behaviour`)).json()).toMatchObject({ mode: "ok" }),
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${simulator.url}/behaviour`)).json()).toMatchObject({ mode: "ok" }),
+      patiently,
     );
   }
   await service.kill("SIGKILL");

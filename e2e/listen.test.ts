@@ -168,10 +168,9 @@ test("every event arrives, none is skipped, whatever is killed or restarted mean
   );
 
   const later = acknowledged.length;
-  await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(later + 10), 30_000);
+  await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(Math.max(later + 10, 40)), 30_000);
   over = true;
   await tills;
-  expect(acknowledged.length).toBeGreaterThan(40);
   await vi.waitFor(() => expect(acknowledged.filter((fact) => !facts().includes(fact))).toEqual([]), 60_000);
 
   expect(received().length - new Set(received()).size, "handed on twice").toBeLessThanOrEqual(2); // a kill each, at most

@@ -136,7 +136,7 @@ describe("the receiver as printed", () => {
     for (const unset of [{}, { GERBANG_WEBHOOK_SECRET: "" }]) {
       const started = spawnSync(process.execPath, [join(place, "receiver.mjs")], {
         env: { PORT: "0", ...unset },
-        timeout: 5_000,
+        timeout: 60_000,
         encoding: "utf8",
       });
       expect([started.status, started.stderr]).toEqual([1, expect.stringContaining("Set GERBANG_WEBHOOK_SECRET")]);

@@ -45,7 +45,7 @@ test("an answer that nobody reads to its end is cut off after half an hour, and 
   vi.advanceTimersByTime(1);
   expect(answer.destroyed).toBe(true);
   vi.useRealTimers();
-  await vi.waitFor(() => downloads.enter("sari"));
+  await vi.waitFor(() => downloads.enter("sari"), 30_000);
 });
 
 test("a download goes on only while whoever asked may have it", async () => {

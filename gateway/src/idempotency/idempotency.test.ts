@@ -141,7 +141,7 @@ test.each([
   await operator("PATCH", `/merchants/${merchantId}`, settings);
   const refused = async (): Promise<string> =>
     outcome(await create({ ...body, reference_id: newKey() }, newKey(), client));
-  await vi.waitFor(async () => expect(await refused()).toMatch(/^422/));
+  await vi.waitFor(async () => expect(await refused()).toMatch(/^422/), 30_000);
   expect(outcome(await create({ ...body, description: "another" }, key, client))).toBe("409 IDEMPOTENCY_CONFLICT");
   expect(outcome(await create(body, key, client))).toBe("201");
   expect(outcome(await create(body, key, client))).toBe("200 replay");
@@ -163,7 +163,10 @@ test("no route is not stored: when there is one again, the same key goes through
   } finally {
     await switchAll(true);
     // The other instance hears of it within a second.
-    await vi.waitFor(async () => expect(outcome(await create(paymentBody(), newKey(), elsewhere(client)))).toBe("201"));
+    await vi.waitFor(
+      async () => expect(outcome(await create(paymentBody(), newKey(), elsewhere(client)))).toBe("201"),
+      30_000,
+    );
   }
   expect(outcome(await create(body, key))).toBe("201");
 });

@@ -83,12 +83,14 @@ describe("settings", () => {
       settlement: { ...schedule, ...days },
     });
     const most = { max_amount_minor: 10_000_000_000 };
-    await vi.waitFor(async () =>
-      expect((await owner.get("/portal/v1/settings")).json.currencies).toEqual([
-        { currency: "IDR", exponent: 2, ...most, minimum_payout_minor: 5_000_000 },
-        { currency: "JPY", exponent: 0, ...most, minimum_payout_minor: 0 },
-        { currency: "KWD", exponent: 3, ...most, minimum_payout_minor: 10_000 },
-      ]),
+    await vi.waitFor(
+      async () =>
+        expect((await owner.get("/portal/v1/settings")).json.currencies).toEqual([
+          { currency: "IDR", exponent: 2, ...most, minimum_payout_minor: 5_000_000 },
+          { currency: "JPY", exponent: 0, ...most, minimum_payout_minor: 0 },
+          { currency: "KWD", exponent: 3, ...most, minimum_payout_minor: 10_000 },
+        ]),
+      30_000,
     );
     expect((await owner.get("/portal/v1/settings")).json.settlement).toEqual({
       cutoff: "00:00",

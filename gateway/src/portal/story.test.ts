@@ -91,7 +91,7 @@ test("nothing can be refunded while the wallet is frozen or switched off, and al
     await vi.waitFor(async () => {
       const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 10 });
       expect(json.error?.code ?? json.status).toBe(code);
-    });
+    }, 30_000);
     const { payment } = (await story(reference)) as unknown as { payment: { refundable_minor: number } };
     const record = await service.operate("GET", `/payments/${reference}`);
     return [payment.refundable_minor, record.payment.refundable_minor];

@@ -31,7 +31,7 @@ test.each([
     queue.add({ row, host: "a.test", merchantUuid: "mer_1", claimedAt: systemClock.now() } as Parameters<
       typeof queue.add
     >[0]);
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await vi.waitFor(() => expect(lines).toHaveLength(1), 30_000);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level, msg: "a delivery was not sent; its lease will end" });
     expect(lines[0]).toContain(message);
   },
