@@ -16,11 +16,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 900,
-    // What stands around every list in one file: many small ones compress worse.
+    // What every page needs is one file, and what many pages share another: many small files compress worse, and each is a request.
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: "lists", test: /\/portal\/src\/ui\/(?:table|list|filters|days|time|status)\.tsx?$/ }],
+          groups: [
+            { name: "entry", tags: ["$initial"], priority: 1 },
+            { name: "shared", minShareCount: 8 },
+          ],
         },
       },
     },
