@@ -18,15 +18,7 @@ const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
 /** The mark and the sentences, in the place where an open payment shows its instructions. */
 export function facePart(face: Exclude<Face, "open">, said: string, lead: string): Html {
   return html`<div class="face ${face}" role="status">
-    <svg
-      viewBox="0 0 64 64"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="3.5"
-      stroke-linecap="round"
-      stroke-linejoin="round"
-      aria-hidden="true"
-    >
+    <svg viewBox="0 0 64 64" aria-hidden="true">
       <circle cx="32" cy="32" r="28" />
       ${strokes[face]}
     </svg>

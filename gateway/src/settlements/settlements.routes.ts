@@ -25,14 +25,16 @@ import {
 } from "./settlements.sql.ts";
 import { paySettlement, runNow } from "./settlements.ts";
 
+const read = { tag: "Settlements", scope: "settlements:read" } as const;
+const readOne = { ...read, params: settlementParams, errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"] } as const;
+
 export function settlementEndpoints(database: Database): Endpoint[] {
   return [
     readEndpoint({
       operationId: "listSettlements",
       path: "/v1/settlements",
       summary: "List settlement batches, newest first",
-      tag: "Settlements",
-      scope: "settlements:read",
+      ...read,
       success: { description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
       handle: (call) => listSettlements(database, call.book, call.query),
@@ -40,26 +42,20 @@ export function settlementEndpoints(database: Database): Endpoint[] {
     readEndpoint({
       operationId: "getSettlement",
       path: "/v1/settlements/{uuid}",
-      params: settlementParams,
       summary: "Read a settlement batch",
-      tag: "Settlements",
-      scope: "settlements:read",
-      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      ...readOne,
       success: { description: "The batch.", schema: settlementSchema },
       handle: async (call) => reply(200, settlementView(await findSettlement(database, call))),
     }),
     readEndpoint({
       operationId: "getSettlementStatement",
       path: "/v1/settlements/{uuid}/statement",
-      params: settlementParams,
       summary: "Download a batch's statement as CSV",
       description:
         "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. The last line has kind `total` and the sums: leave " +
         "it out when you add. Its `refund_minor` and `dispute_minor` together are the batch's `refund_minor`.\n\n| column | what it says |\n|---|---|\n" +
         statementColumns.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`).join("\n"),
-      tag: "Settlements",
-      scope: "settlements:read",
-      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      ...readOne,
       success: statementFile,
       handle: async (call) => downloadStatement(database, await findSettlement(database, call)),
     }),

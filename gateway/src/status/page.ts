@@ -73,16 +73,7 @@ const strokes: Readonly<Record<State, Html>> = {
 
 /** A mark beside the state's name, so that colour alone never carries the state. */
 function mark(state: State): Html {
-  return html`<svg
-    class="mark ${state}"
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="2"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    aria-hidden="true"
-  >
+  return html`<svg class="mark ${state}" viewBox="0 0 24 24" aria-hidden="true">
     <circle cx="12" cy="12" r="10" />
     ${strokes[state]}
   </svg>`;

@@ -246,13 +246,8 @@ limit ${METHODS_MAX} * 200`,
   };
 }
 
-export interface ProcessRow extends Row {
+export interface ProcessRow extends Row, Pick<ProcessFacts, "version" | "node" | "host" | "pid" | "roles"> {
   process_id: string;
-  version: string;
-  node: string;
-  host: string;
-  pid: number;
-  roles: string;
   started_at: Micros;
   seen_at: Micros;
   ended_at: Micros | null;

@@ -44,6 +44,9 @@ import { type Chosen, resendEvent, resendEvents } from "./resend.ts";
 /** Most events that one call sends again. */
 const RESEND_MAX = 1_000;
 
+/** What the endpoints of one event have in common. */
+const ofEvent = { params: eventParams, tag: "Events", errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"] } as const;
+
 export function eventEndpoints(database: Database): Endpoint[] {
   return [...readingEndpoints(database), resendEndpoint(database), bulkEndpoint(database)];
 }
@@ -66,22 +69,18 @@ function readingEndpoints(database: Database): Endpoint[] {
     readEndpoint({
       operationId: "getEvent",
       path: "/v1/events/{id}",
-      params: eventParams,
       summary: "Read an event",
-      tag: "Events",
+      ...ofEvent,
       scope: "events:read",
-      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { description: "The event.", schema: eventSchema },
       handle: async (call) => reply(200, eventView(await findEvent(database, call))),
     }),
     readEndpoint({
       operationId: "listEventDeliveries",
       path: "/v1/events/{id}/deliveries",
-      params: eventParams,
       summary: "List the attempts to deliver an event, newest first, each as it went",
-      tag: "Events",
+      ...ofEvent,
       scope: "events:read",
-      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { description: "A page of attempts.", schema: attemptListSchema },
       query: attemptsQuerySchema,
       handle: async (call) => listAttempts(database, await findEvent(database, call), call.query),
@@ -93,14 +92,12 @@ function resendEndpoint(database: Database): Endpoint {
   return writeEndpoint<{ event?: StoredEvent | undefined }>({
     operationId: "resendEvent",
     path: "/v1/events/{id}/resend",
-    params: eventParams,
     summary: "Try an event once more, now, at the address where it belongs today",
     description:
       "Without a registered webhook address, or a `callback_url` of its payment, it has nowhere to go: OBJECT_NOT_FOUND. What `gerbang listen` was handed is not " +
       "sent again by this.",
-    tag: "Events",
+    ...ofEvent,
     scope: "events:write",
-    errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
     success: { description: "The event; its delivery is due.", schema: eventSchema },
     body: { schema: nothing, order: [] },
     async judge(call, _input, found) {
