@@ -187,8 +187,18 @@ test("late money that its acquirer takes back is told with what can be done: its
     .waitFor();
 });
 
-/** A refund that the bank accepted, a payment that it has in processing, and a canceled one of which it says nothing, all a day ago. */
-async function leftOpen(): Promise<{ uuid: string; reference: string; canceled: string }> {
+interface LeftOpen {
+  uuid: string;
+  reference: string;
+  canceled: string;
+  doubted: string;
+}
+
+/**
+ * A refund that the bank accepted, a payment that it has in processing, a canceled one, and one that was paid and of which the bank said that it
+ * failed. It says nothing more of any of them since a day.
+ */
+async function leftOpen(): Promise<LeftOpen> {
   const { service } = portal;
   const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
   const { version } = await service.operate("POST", "/routing/rules", { rules });
@@ -207,26 +217,31 @@ async function leftOpen(): Promise<{ uuid: string; reference: string; canceled: 
   const { uuid } = (await client.post("/v1/refunds", { payment_reference, amount_minor: 2_000_000 })).json;
   await expect.poll(async () => (await service.operate("GET", `/refunds/${uuid}`)).operation?.step).toBe("polling");
   const canceled = await made(3_000_000, { status: "waiting" });
+  const money = { transactionId: "MRB-40982", amountMinor: 6_000_000n, currency: "IDR" };
+  const doubted = await made(6_000_000, { status: "paid", receipt: money });
   bank.answersQuestions = false;
   await client.post(`/v1/payments/${canceled}/cancel`, {});
-  await expect
-    .poll(async () => (await service.operate("GET", `/payments/${canceled}`)).operations[0].step)
-    .toBe("inquiring");
+  const { operationKey = "" } = bank.opened.at(-1) ?? {};
+  await report(service.origin, "merbabu", { kind: "payment", operationKey, state: { status: "failed" } });
+  for (const asked of [canceled, doubted])
+    await expect
+      .poll(async () => (await service.operate("GET", `/payments/${asked}`)).operations[0].step)
+      .toBe("inquiring");
   // Those that a worker has claimed it would write anew.
   const older = `update acquirer_operations
     set created_at = created_at - interval '1 day', due_at = now() + interval '5 minutes'
     where operation_id = any($1::uuid[]) and created_at > now() - interval '1 day'
       and due_at not between now() + interval '20 seconds' and now() + interval '61 seconds'`;
-  for (let left = 3; left > 0;) {
-    const ids = [uuid as string, reference, canceled].map(uuidOf);
+  const ids = [uuid as string, reference, canceled, doubted].map(uuidOf);
+  for (let left = ids.length; left > 0;) {
     left -= (await asOwner(service.database, (owner) => owner.query(older, [ids]))).rowCount ?? 0;
   }
   bank.answersQuestions = true;
-  return { uuid, reference, canceled };
+  return { uuid, reference, canceled, doubted };
 }
 
 test("what an acquirer never says is recorded by hand, with what shows it", async () => {
-  const { uuid, reference, canceled } = await leftOpen();
+  const { uuid, reference, canceled, doubted } = await leftOpen();
   const { page, open, look } = await portal.operator("admin");
   // What cannot be read is said, and read again.
   let isDown = true;
@@ -284,6 +299,20 @@ test("what an acquirer never says is recorded by hand, with what shows it", asyn
   await page.getByText("If the acquirer never says").waitFor({ state: "detached" });
   const after = await portal.service.operate("GET", `/payments/${canceled}`);
   expect([after.payment.status, after.operations[0].step]).toEqual(["canceled", "done"]);
+
+  await open(at.payment(doubted));
+  await page.getByRole("article", { name: "Record that the money is gone" }).waitFor();
+  await look("console-payment-outcome-paid");
+  await page.getByRole("article", { name: "Record that the money is there" }).getByRole("button").click();
+  await dialog.getByLabel("The acquirer's transaction id").fill("MRB-40981");
+  await dialog.getByLabel("What shows it").fill("Statement of 21 November, line 2");
+  await dialog.getByRole("button", { name: "Record that the money is there" }).click();
+  await dialog.getByText("This transaction was reported before.").waitFor();
+  await dialog.getByLabel("The acquirer's transaction id").fill("MRB-40982");
+  await dialog.getByRole("button", { name: "Record that the money is there" }).click();
+  await page.getByText("If the acquirer never says").waitFor({ state: "detached" });
+  const kept = await portal.service.operate("GET", `/payments/${doubted}`);
+  expect([kept.payment.status, kept.operations[0].step]).toEqual(["succeeded", "done"]);
 });
 
 test("two operators release one big refund", async () => {

@@ -7,7 +7,9 @@ import { exceptions } from "../src/acquiring/exceptions.sql.ts";
 import type { OpeningParts } from "../src/acquiring/opening.ts";
 import type { Operation } from "../src/acquiring/operation.ts";
 import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
+import type { KeptReceipt } from "../src/acquiring/receipt.ts";
 import type { Clock, Micros } from "../src/ground/clock.ts";
+import { newId } from "../src/ground/ids.ts";
 import { createLog } from "../src/ground/log.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
 import { reply } from "../src/ground/reply.ts";
@@ -83,6 +85,23 @@ export function anOperation(id: string, changes: Partial<Operation> = {}): Opera
     inquiries: 0,
     dueAt: NOW + 5_400_000,
     createdAt: NOW,
+    ...changes,
+  };
+}
+
+/** Money of 1,000,000 that the acquirer `kawah` reported as the transaction `t-1`, and that no payment awaited. */
+export function aReceipt(changes: Partial<KeptReceipt> = {}): KeptReceipt {
+  return {
+    book,
+    uuid: newId("receipt", NOW),
+    gatewayCode: "kawah",
+    transactionId: "t-1",
+    paymentReference: newId("payment", NOW),
+    amountMinor: 1_000_000n,
+    currency: "IDR",
+    status: "unapplied",
+    receivedAt: NOW,
+    decidedAt: undefined,
     ...changes,
   };
 }

@@ -2,12 +2,11 @@
 // payments in every state; an operator's decision about unapplied money; any notifications by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation, closing } from "../../test/acquiring.ts";
+import { anOperation, aReceipt, closing } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
 import type { ReportedState } from "../acquirers/acquirer.ts";
-import { newId } from "../ground/ids.ts";
 import { MINOR_MAX, type Minor } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
@@ -37,20 +36,6 @@ function at(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}, 
   });
   return { payment, start };
 }
-
-const aReceipt = (changes: Partial<KeptReceipt> = {}): KeptReceipt => ({
-  book,
-  uuid: newId("receipt", NOW),
-  gatewayCode: "kawah",
-  transactionId: "t-1",
-  paymentReference: newId("payment", NOW),
-  amountMinor: 1_000_000n,
-  currency: "IDR",
-  status: "unapplied",
-  receivedAt: NOW,
-  decidedAt: undefined,
-  ...changes,
-});
 
 /** Expects that the acquirer hears of its mistake, and that a person does, once: nothing else is written. */
 function expectObjection(start: ReturnType<typeof given>, command: ReturnType<typeof notify>): void {

@@ -1,16 +1,17 @@
 // Goal: an operator ends what an acquirer leaves open, once, never while a call may be made, and what the acquirer says later is not lost.
 // Method: the pure commands over each step, status and age, followed by the acquirer's later word.
 import { describe, expect, test } from "vitest";
-import { anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
+import { aReceipt, anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { HOUR, SECOND } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
-import { type PaymentStatus, isUnpaid, paymentStatuses } from "../payments/states.ts";
+import { type PaymentStatus, isPaid, isUnpaid, paymentStatuses } from "../payments/states.ts";
 import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
@@ -18,7 +19,7 @@ import { concludeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
-import { receipts } from "./receipts.sql.ts";
+import { moneyOfPayments, receipts } from "./receipts.sql.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "./recorded-outcomes.ts";
 import { concludeRefund } from "./refund-operations.ts";
 
@@ -64,7 +65,7 @@ function leftPayment(operation: Partial<Operation> = {}, changes: Partial<Paymen
   const rows = [
     row(payments, payment),
     row(operations, asked),
-    ...known.map((one) => row(receipts, one)),
+    ...known.flatMap((one) => [row(receipts, one), row(moneyOfPayments, one)]),
     ...(idempotencyKey === undefined ? [] : [row(openKeys, keyInProgress(idempotencyKey, payment))]),
   ];
   return { payment, asked, start: given({ rows, balances: owning({}) }) };
@@ -196,28 +197,106 @@ describe("a payment", () => {
     },
   );
 
+  /** Records each outcome of a payment in doubt, with money that is in the book already. */
+  const inDoubt = (
+    status: PaymentStatus,
+    transactionId: string | undefined,
+    known: KeptReceipt[] = [],
+    reference = newId("payment", NOW),
+  ) => {
+    const { payment, asked, start } = leftPayment({ step: "inquiring", inquiries: 20 }, { status, reference }, known);
+    return start.when(recordPaymentOutcome(parts, owner, payment, asked, transactionId));
+  };
   const isOver = (status: PaymentStatus) => isUnpaid(status) || status === "failed";
-  test.each(paymentStatuses)("that is %s, and of which nobody knows whether money comes", (status) => {
-    const [notPaid, paid] = ([undefined, "trx-1"] as const).map((transactionId) => {
-      const { payment, asked, start } = leftPayment({ step: "inquiring", inquiries: 20 }, { status });
-      return start.when(recordPaymentOutcome(parts, owner, payment, asked, transactionId));
-    }) as [Then<Payment>, Then<Payment>];
-    if (status === "processing") expect([paid.answer.status, notPaid.answer.status]).toEqual(["succeeded", "failed"]);
-    else if (isOver(status)) {
-      for (const { changes, answer } of [paid, notPaid]) {
-        expect(answer.status).toBe(status);
-        expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
-        expect([changes.updated(payments), changes.events]).toEqual([[], []]);
+  test.each(paymentStatuses.filter((status) => !isPaid(status)))(
+    "that is %s, and of which nobody knows whether money comes",
+    (status) => {
+      const [notPaid, paid] = [inDoubt(status, undefined), inDoubt(status, "trx-1")];
+      if (status === "processing") expect([paid.answer.status, notPaid.answer.status]).toEqual(["succeeded", "failed"]);
+      else if (isOver(status)) {
+        for (const { changes, answer } of [paid, notPaid]) {
+          expect(answer.status).toBe(status);
+          expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+          expect([changes.updated(payments), changes.events, changes.inserted(exceptions)]).toEqual([[], [], []]);
+        }
+        expect([notPaid.changes.inserted(receipts), notPaid.changes.journals]).toEqual([[], []]);
+        expect(paid.changes.inserted(receipts)).toMatchObject([{ transactionId: "trx-1", status: "unapplied" }]);
+        expect(paid.changes.journals).toEqual([
+          {
+            kind: "receipt_unapplied",
+            entries: { "acquirer:kawah:receivable IDR": 1_000_000n, "platform:unapplied IDR": -1_000_000n },
+          },
+        ]);
+      } else for (const recorded of [paid, notPaid]) recorded.refuses("PAYMENT_NOT_PAYABLE", { status });
+    },
+  );
+
+  /** Money that the acquirer `kawah` reported for the payment of these tests. */
+  const moneyOf = (reference: string, status: KeptReceipt["status"], transactionId = "trx-1") =>
+    aReceipt({ paymentReference: reference, transactionId, status });
+  const nothingMoves = ({ changes }: Then<Payment>) =>
+    expect([changes.updated(payments), changes.events, changes.inserted(receipts), changes.journals]).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
+
+  test.each([
+    ["succeeded", "applied", true],
+    ["partially_refunded", "applied", true],
+    ["refunded", "applied", false],
+    ["canceled", "unapplied", true],
+    ["expired", "credited", true],
+    ["failed", "returned", false],
+  ] as const)(
+    "that is %s, with money that is %s, is ended without a booking; where the money is gone, that waits: %s",
+    (status, kept, waits) => {
+      const { reference } = aPayment();
+      const known = [moneyOf(reference, kept)];
+      const [gone, there] = [inDoubt(status, undefined, known, reference), inDoubt(status, "trx-1", known, reference)];
+      for (const recorded of [gone, there]) {
+        nothingMoves(recorded);
+        expect(recorded.answer.status).toBe(status);
+        expect(recorded.changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
       }
-      expect([notPaid.changes.inserted(receipts), notPaid.changes.journals]).toEqual([[], []]);
-      expect(paid.changes.inserted(receipts)).toMatchObject([{ transactionId: "trx-1", status: "unapplied" }]);
-      expect(paid.changes.journals).toEqual([
-        {
-          kind: "receipt_unapplied",
-          entries: { "acquirer:kawah:receivable IDR": 1_000_000n, "platform:unapplied IDR": -1_000_000n },
-        },
-      ]);
-    } else for (const recorded of [paid, notPaid]) recorded.refuses("PAYMENT_NOT_PAYABLE", { status });
+      expect(there.changes.inserted(exceptions)).toEqual([]);
+      expect(gone.changes.inserted(exceptions).map(({ kind }) => kind)).toEqual(waits ? ["dispute"] : []);
+    },
+  );
+
+  test.each(["needs_response", "lost"] as const)(
+    "that was paid, and whose money is gone by a dispute that is %s, is ended, and nobody is told twice",
+    (disputeStatus) => {
+      const { payment, asked, start } = leftPayment(
+        { step: "inquiring" },
+        { status: "succeeded", disputeStatus, ...(disputeStatus === "lost" && { lostMinor: 1_000_000n }) },
+      );
+      const { changes } = start.when(recordPaymentOutcome(parts, owner, payment, asked, undefined));
+      expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
+      expect(changes.inserted(exceptions)).toEqual([]);
+    },
+  );
+
+  test.each(["succeeded", "partially_refunded", "refunded"] as const)(
+    "that is %s was paid by its own transaction, and by no other",
+    (status) => {
+      const { reference } = aPayment();
+      const [own, other] = [moneyOf(reference, "applied"), moneyOf(newId("payment", NOW), "applied", "trx-2")];
+      for (const transactionId of ["trx-2", "trx-3"])
+        inDoubt(status, transactionId, [own, other], reference).refuses("VALIDATION_ERROR", {
+          field: "transaction_id",
+          value: transactionId,
+        });
+    },
+  );
+
+  test("that is processing is not paid by money of its own that did not pay it", () => {
+    const { reference } = aPayment();
+    inDoubt("processing", "trx-1", [moneyOf(reference, "unapplied")], reference).refuses("VALIDATION_ERROR", {
+      field: "transaction_id",
+      value: "trx-1",
+    });
   });
 
   test.each(["canceled", "expired"] as const)(

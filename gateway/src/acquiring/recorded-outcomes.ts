@@ -6,16 +6,18 @@ import { HOUR, type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked } from "../payments/payments.ts";
+import { isPaid } from "../payments/states.ts";
 import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
-import { applyState, notificationNeeds } from "./notifications.ts";
+import { applyState, hasOtherMoney, notificationNeeds } from "./notifications.ts";
 import { type OpeningParts, endOpening, openingNeeds } from "./opening.ts";
 import type { Operation } from "./operation.ts";
 import { LEASE, operations } from "./operations.sql.ts";
 import { receipts } from "./receipts.sql.ts";
+import { recordUnrequested } from "./unrequested-movements.ts";
 
 /** An acquirer has so long to say by itself what became of an order, by the real clock. */
 const SAYS_ITSELF: Micros = 24 * HOUR;
@@ -23,18 +25,17 @@ const SAYS_ITSELF: Micros = 24 * HOUR;
 const CLOCKS_APART: Micros = 10 * SECOND;
 
 /**
- * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending, or the payment processing, or over and nobody knows
- * whether its money comes; its acquirer was called and is being asked, and a day has passed. While a call is planned or under way, the acquirer may
- * be about to do what was recorded as not done.
+ * Throws PAYMENT_NOT_PAYABLE unless an operator may record the outcome: the refund is pending, or the payment processing, or ended or paid and in
+ * doubt; its acquirer was called and is being asked, and a day has passed. While a call is planned or under way, the acquirer may be about to do
+ * what was recorded as not done.
  */
 export function refuseUnlessLeftOpen(
   status: string,
   operation: Operation | undefined,
   realNow: Micros,
 ): asserts operation is Operation {
-  const isOver = ["canceled", "expired", "failed"].includes(status) && operation?.step === "inquiring";
-  const isOpen =
-    (isOver && operation.kind === "payment") || status === (operation?.kind === "refund" ? "pending" : "processing");
+  const isDoubtful = operation?.kind === "payment" && operation.step === "inquiring" && status !== "pending";
+  const isOpen = isDoubtful || status === (operation?.kind === "refund" ? "pending" : "processing");
   const isAsked = operation?.step === "inquiring" || operation?.step === "polling";
   if (operation && isOpen && isAsked && realNow >= operation.createdAt + SAYS_ITSELF) return;
   const why = isAsked
@@ -67,9 +68,10 @@ export function recordRefundOutcome(
 }
 
 /**
- * Ends a processing payment: failed, or paid in full by this transaction. One that is over stays so, and this transaction is late money. Answers its
- * creation, if that still waits. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE while it is being asked about, and
- * VALIDATION_ERROR for a transaction that was reported before.
+ * Ends a processing payment: failed, or paid in full by this transaction. One that is over stays so, and this transaction is late money, if it is
+ * new. A paid one stays so, too: it names its own transaction. Where money is here that the acquirer does not have, that is an exception.
+ * Answers its creation, if that still waits. Throws PAYMENT_NOT_PAYABLE (see `refuseUnlessLeftOpen`), SERVICE_UNAVAILABLE while it is being asked
+ * about, and VALIDATION_ERROR for a transaction that cannot be the one.
  */
 export function recordPaymentOutcome(
   parts: Pick<OpeningParts, "createdReply">,
@@ -90,8 +92,18 @@ export function recordPaymentOutcome(
       const payment = findLocked(context, id);
       const operation = { ...leftOpen(context, id, payment.status), idempotencyKey };
       if (operation.gatewayCode !== gatewayCode) throw new Fault("SERVICE_UNAVAILABLE");
-      if (transactionId !== undefined && context.set.get(receipts, { book, gatewayCode, transactionId }))
-        throw validationFault("transaction_id", transactionId, "This transaction was reported before.");
+      const { status } = payment;
+      if (transactionId !== undefined) {
+        const kept = context.set.get(receipts, { book, gatewayCode, transactionId });
+        const isOwn = kept?.paymentReference === id && status !== "processing";
+        const other = kept ? "This transaction was reported before." : "Another transaction has paid it.";
+        if (!isOwn && (kept || isPaid(status))) throw validationFault("transaction_id", transactionId, other);
+      } else if (
+        status === "succeeded" ||
+        status === "partially_refunded" ||
+        hasOtherMoney(context, payment, gatewayCode)
+      )
+        recordUnrequested(context, operation, payment, { unrequested: ["dispute"], state });
       const after = applyState(context, payment, gatewayCode, state);
       endOpening(parts, context, operation, after);
       return after;

@@ -1,7 +1,7 @@
 // Goal: money that moved at an acquirer without us reaches a person, once, and books nothing. Method: the pure commands over what an inquiry
 // or a message says, and over payments in every state.
 import { describe, expect, test } from "vitest";
-import { anOperation, closing, openingParts } from "../../test/acquiring.ts";
+import { anOperation, aReceipt, closing, openingParts } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
@@ -37,19 +37,6 @@ function asked(changes: Partial<Payment> = {}) {
   const start = given({ rows: [row(payments, payment), row(operations, operation)] });
   return { payment, operation, start };
 }
-
-const aReceipt = ({ reference }: Payment): KeptReceipt => ({
-  book,
-  uuid: newId("receipt", NOW),
-  gatewayCode: "kawah",
-  transactionId: "t-1",
-  paymentReference: reference,
-  amountMinor: 999n,
-  currency: "IDR",
-  status: "unapplied",
-  receivedAt: NOW,
-  decidedAt: undefined,
-});
 
 const keyOf = ({ id }: Operation) => ({ book, operationId: id, attempt: 1, kind: "refund_elsewhere" }) as const;
 
@@ -120,7 +107,7 @@ describe("an inquiry that finds", () => {
 
       // What was credited to the merchant, or came by another acquirer.
       const decided = (changes: Partial<KeptReceipt>): unknown[] => {
-        const receipt = { ...aReceipt(payment), ...changes };
+        const receipt = aReceipt({ paymentReference: payment.reference, ...changes });
         const rows = [row(payments, payment), row(operations, taken), row(moneyOfPayments, receipt)];
         return given({ rows }).when(failed).changes.inserted(exceptions);
       };
@@ -134,7 +121,11 @@ describe("an inquiry that finds", () => {
     "that such money has failed there tells a person, also when the report of it comes twice: %s",
     (status) => {
       const { payment, operation } = asked({ status });
-      const rows = [row(payments, payment), row(operations, operation), row(moneyOfPayments, aReceipt(payment))];
+      const rows = [
+        row(payments, payment),
+        row(operations, operation),
+        row(moneyOfPayments, aReceipt({ paymentReference: payment.reference, amountMinor: 999n })),
+      ];
       const found: OpenResult = Object.assign(known([], { status: "failed" }), { isOver: isUnpaid(status) });
       // The second report comes while the acquirer is asked about the first.
       const first = given({ rows })
@@ -157,7 +148,9 @@ describe("an inquiry that finds", () => {
         .when(concludeOpening(parts, merchant, operation, canceled))
         .changes.inserted(exceptions)
         .map(({ kind }) => kind);
-    expect(told([...over, row(moneyOfPayments, aReceipt(payment))])).toEqual(["dispute"]);
+    expect(
+      told([...over, row(moneyOfPayments, aReceipt({ paymentReference: payment.reference, amountMinor: 999n }))]),
+    ).toEqual(["dispute"]);
     expect(told(over)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 // Endpoints of outcomes that an operator records: of a refund or a payment that its acquirer leaves open, since it is gone or never says.
 import { z } from "zod";
 import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
+import { receiptOfRow } from "../acquiring/receipts.sql.ts";
 import type { OpeningParts } from "../acquiring/opening.ts";
 import type { Operation } from "../acquiring/operation.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
@@ -18,9 +19,11 @@ import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
+import { isPaid } from "../payments/states.ts";
 import { refundView } from "../refunds/refund.ts";
 import { refundParams, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
+import { selectReceiptsOf } from "../story/story.sql.ts";
 import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -150,7 +153,7 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     path: "/ops/v1/payments/{reference}/outcome",
     params: paymentParams,
     summary: "Record what became of a payment that its acquirer leaves open",
-    description: `${description} A payment that is over stays so, and what it was paid is an unapplied receipt.`,
+    description: `${description} A payment that is over or paid stays so. What one that is over was paid is an unapplied receipt, once; money that is here, and not there, is a reconciliation exception.`,
     tag: "Payments",
     role: "admin",
     body: paymentOutcomeSchema,
@@ -158,23 +161,33 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
     approval: {
       action: "record_outcome",
-      async foresee({ params, body: { outcome } }) {
+      async foresee({ params, body: { outcome, transaction_id: id } }) {
         const { payment, asked } = await find(params.reference);
         const { book, reference, status, amountMinor, currency } = payment;
         refuseUnlessLeftOpen(status, asked, clock.now());
         const { gatewayCode } = asked;
-        const money = `${currency} ${readable(amountMinor, currency)}`;
+        const receipts = (await database.query(selectReceiptsOf(book, reference))).map(receiptOfRow);
+        const known = receipts.filter((one) => one.gatewayCode === gatewayCode);
         const isLate = status !== "processing";
-        const paid = isLate ? unappliedPostings(gatewayCode, payment) : capturePostings({ ...payment, gatewayCode });
+        const isBooked = isLate && (isPaid(status) || known.some((one) => one.transactionId === id));
+        const isGone = known.some((one) => one.status !== (status === "refunded" ? "applied" : "returned"));
+        const received = isLate
+          ? unappliedPostings(gatewayCode, payment)
+          : capturePostings({ ...payment, gatewayCode });
+        const money = `${currency} ${readable(amountMinor, currency)}`;
+        const stays = isLate ? `it stays ${status}` : "it fails";
+        const succeeded = isBooked
+          ? `still has the ${money} of ${reference}: ${stays}`
+          : `took the ${money} of ${reference}${isLate ? `, which is ${status}: late money` : ""}`;
+        const failed = isGone
+          ? `has no money of ${reference} any more: ${stays}, and a disagreement waits unless it has a dispute`
+          : `took nothing for ${reference} of ${money}: ${stays}`;
         return {
-          summary:
-            outcome === "succeeded"
-              ? `Record that ${gatewayCode} took the ${money} of ${reference}${isLate ? `, which is ${status}: late money` : ""}`
-              : `Record that ${gatewayCode} took nothing for ${reference} of ${money}: it ${isLate ? `stays ${status}` : "fails"}`,
+          summary: `Record that ${gatewayCode} ${outcome === "succeeded" ? succeeded : failed}`,
           book,
           paymentReference: reference,
           amount: { amountMinor, currency },
-          postings: outcome === "succeeded" ? paid : [],
+          postings: outcome === "failed" || isBooked ? [] : received,
         };
       },
     },

@@ -103,6 +103,14 @@ async function expectClean(): Promise<void> {
   expect(json).toMatchObject({ clean: true });
 }
 
+/** What waits for a person because its outcome is unknown. */
+async function unknownOutcomes(): Promise<string[]> {
+  const { data } = (await service.askOperator("/waiting?environment=sandbox")).json;
+  return (data as { kind: string; items: { id: string }[] }[])
+    .filter(({ kind }) => kind === "outcome_unknown")
+    .flatMap(({ items }) => items.map(({ id }) => id));
+}
+
 test.each([
   ["succeeded", 0],
   ["failed", 400_000],
@@ -167,13 +175,7 @@ test("a payment that is over, and whose acquirer never says whether money comes,
   expect(outcomeOf(await record(`/payments/${reference}`, { outcome: "failed" }))).toBe("409 PAYMENT_NOT_PAYABLE");
   await aDayPasses(reference as string, 14);
   bank.answersQuestions = true;
-  const waits = async () => {
-    const { data } = (await service.askOperator("/waiting?environment=sandbox")).json;
-    return (data as { kind: string; items: { id: string }[] }[])
-      .filter(({ kind }) => kind === "outcome_unknown")
-      .flatMap(({ items }) => items.map(({ id }) => id));
-  };
-  expect(await waits()).toContain(reference);
+  expect(await unknownOutcomes()).toContain(reference);
 
   const { decisions } = (await ask("GET", `/payments/${reference}/outcome`)).json;
   expect(decisions).toMatchObject([
@@ -195,11 +197,57 @@ test("a payment that is over, and whose acquirer never says whether money comes,
   });
   expect([status, json.status]).toEqual([200, "canceled"]);
   expect(await operation()).toMatchObject({ step: "done" });
-  expect(await waits()).not.toContain(reference);
+  expect(await unknownOutcomes()).not.toContain(reference);
   const { data: late } = (await service.askOperator("/receipts?status=unapplied&limit=100")).json;
   expect(late).toContainEqual(expect.objectContaining({ payment_reference: reference, amount_minor: AMOUNT }));
   await expectClean();
 });
+
+test.each([
+  ["succeeded", "still has the IDR 10,000.00 of REF: it stays succeeded", []],
+  [
+    "failed",
+    "has no money of REF any more: it stays succeeded, and a disagreement waits unless it has a dispute",
+    ["dispute"],
+  ],
+] as const)(
+  "a paid payment whose acquirer says that it failed, and then nothing, is ended as %s",
+  async (outcome, summary, disagreements) => {
+    const transactionId = `trx-${++transactions}`;
+    const reference = await told({ status: "paid", transactionId });
+    const balance = await available();
+    bank.answersQuestions = false;
+    await report(service.origin, "kawah", {
+      kind: "payment",
+      operationKey: keyOf(reference),
+      state: { status: "failed" },
+    });
+    const operation = async () => (await service.askOperator(`/payments/${reference}`)).json.operations[0];
+    await vi.waitFor(async () => expect((await operation()).step).toBe("inquiring"), 30_000);
+    await aDayPasses(reference, 14);
+    bank.answersQuestions = true;
+    expect(await unknownOutcomes()).toContain(reference);
+
+    const { decisions } = (await ask("GET", `/payments/${reference}/outcome`)).json;
+    const foreseen = (decisions as { body: { outcome: string } }[]).find(({ body }) => body.outcome === outcome);
+    const expected = `Record that kawah ${summary.replace("REF", reference)}`;
+    expect(foreseen).toMatchObject({ summary: expected, would_fail: null, effects: [] });
+    const other = await record(`/payments/${reference}`, { outcome: "succeeded", transaction_id: "trx-none" });
+    expect(outcomeOf(other)).toBe("422 VALIDATION_ERROR transaction_id");
+    const done = await record(`/payments/${reference}`, {
+      outcome,
+      ...(outcome === "succeeded" && { transaction_id: transactionId }),
+    });
+    expect([done.status, done.json.status]).toEqual([200, "succeeded"]);
+    expect(await operation()).toMatchObject({ step: "done" });
+    expect(await unknownOutcomes()).not.toContain(reference);
+    expect(await available()).toBe(balance);
+    const { data: open } = (await service.askOperator("/reconciliation-exceptions?status=open&limit=100")).json;
+    const ofIt = (open as { kind: string; operation: string }[]).filter(({ operation: id }) => id === reference);
+    expect(ofIt.map(({ kind }) => kind)).toEqual(disagreements);
+    await expectClean();
+  },
+);
 
 test("it is told beforehand what recording would do, or why it cannot be recorded", async () => {
   const [uuid, reference] = [await leftRefund(), await leftPayment()];

@@ -26,13 +26,18 @@ export function RefundOutcome({ uuid }: { uuid: string }) {
   );
 }
 
-/** Recording the outcome of a payment that is processing, or over and unclear at its acquirer. */
-export function PaymentOutcome({ reference }: { reference: string }) {
+/** Recording the outcome of a payment that is processing, or over or paid and in doubt at its acquirer. */
+export function PaymentOutcome({ of: { reference, status } }: { of: Schema<"PaymentRecord">["payment"] }) {
+  const isPaid = ["succeeded", "partially_refunded", "refunded"].includes(status);
   const outlook = useQuery(read("/v1/payments/{reference}/outcome", { path: { reference } }));
   return (
     <Outcomes
       of={outlook}
-      verbs={{ succeeded: "Record that it was paid", failed: "Record that it was not paid" }}
+      verbs={
+        isPaid
+          ? { succeeded: "Record that the money is there", failed: "Record that the money is gone" }
+          : { succeeded: "Record that it was paid", failed: "Record that it was not paid" }
+      }
       hasTransaction
       send={(outcome, { proof = "", transaction_id: id = "" }) =>
         write("POST", "/v1/payments/{reference}/outcome", {

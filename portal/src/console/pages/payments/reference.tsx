@@ -27,11 +27,11 @@ import { WhenPaid } from "../../../pages/payments/reference/when-paid.tsx";
 
 type Record = Schema<"PaymentRecord">;
 
-/** Whether its acquirer is asked about it and leaves it open: it is processing, or over and nobody knows whether money comes. */
+/** Whether its acquirer is asked about it and leaves it open: it is processing, or over or paid and in doubt. */
 function isLeftOpen({ payment: { reference, status }, operations }: Record): boolean {
-  const isOver = ["canceled", "expired", "failed"].includes(status);
   return operations.some(
-    ({ object, step }) => object === reference && (status === "processing" || (isOver && step === "inquiring")),
+    ({ object, step }) =>
+      object === reference && (status === "processing" || (status !== "pending" && step === "inquiring")),
   );
 }
 
@@ -66,7 +66,7 @@ export function Page() {
           <>
             <Unapplied of={record} />
             <PaymentFacts of={record} />
-            {isLeftOpen(record) && <PaymentOutcome reference={reference} />}
+            {isLeftOpen(record) && <PaymentOutcome of={record.payment} />}
             <Tabs
               label="Views of the payment"
               tabs={{
