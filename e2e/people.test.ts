@@ -96,7 +96,12 @@ test("what cannot be done is said, with an exit code", async () => {
 });
 
 test("another link for the demo owner is printed, in development alone", async () => {
-  const { code, stdout } = await gerbang(["people", "sign-in-link"], env());
+  // The service was started with other ports than this command knows.
+  const environment = { GERBANG_DATA: service.dataDirectory };
+  const { code, stdout } = await gerbang(["people", "sign-in-link"], environment);
+  expect(stdout).toContain(`http://localhost:${service.port}/portal/sign-in#link=`);
+  const toConsole = await gerbang(["people", "sign-in-link", "--console"], environment);
+  expect(toConsole.stdout).toContain(`${new URL(service.opsUrl).origin.replace("127.0.0.1", "localhost")}/console/`);
   const { json } = await send("/portal/v1/session/link", { token: /#link=([\w-]{43})$/.exec(stdout.trim())?.[1] });
   expect([code, json.person.email]).toEqual([0, "owner@demo.test"]);
 });

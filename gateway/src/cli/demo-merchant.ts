@@ -67,8 +67,8 @@ async function operatorLink({ consolePeople }: App, opsUrl: string): Promise<str
   return signInLinkPage(new URL(opsUrl).origin, token, "console");
 }
 
-/** Undefined when the file is missing or invalid. */
-function readDemo(file: string): DemoFile | undefined {
+/** Reads `demo.json`. Undefined when the file is missing or invalid. */
+export function readDemo(file: string): DemoFile | undefined {
   try {
     return demoSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {

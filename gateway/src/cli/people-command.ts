@@ -1,4 +1,5 @@
 // The command `gerbang people`: lets in the first owner of a merchant, and people who have lost all their credentials.
+import { join } from "node:path";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { systemClock, wireTime } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
@@ -12,6 +13,7 @@ import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import type { Database } from "../store/database.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import { operatorView } from "../operator/operators.routes.ts";
+import { type DemoFile, readDemo } from "./demo-merchant.ts";
 import { demandMerchant } from "./known-merchant.ts";
 import { recorded } from "./recorded.ts";
 import { readSecrets } from "./secrets.ts";
@@ -124,12 +126,16 @@ function withPeople(work: (opened: Opened) => Promise<number>, surface: Surface 
   });
 }
 
-/** Address of the service, without the /v1. */
-const rootOf = ({ baseUrl, port }: Config): string => baseUrl?.slice(0, -"/v1".length) ?? `http://localhost:${port}`;
+/** Addresses of the last start with the embedded database: its environment, and with it the ports, may have been another one. */
+const lastStart = ({ databaseUrl, dataDirectory }: Config): DemoFile | undefined =>
+  databaseUrl === undefined ? readDemo(join(dataDirectory, "demo.json")) : undefined;
+
+const rootOf = (config: Config): string =>
+  (config.baseUrl ?? lastStart(config)?.base_url)?.slice(0, -"/v1".length) ?? `http://localhost:${config.port}`;
 
 /** Address of the console. Throws ConfigError in production when it is not configured. */
-function consoleRootOf({ consoleUrl, operator, mode }: Config): string {
-  if (consoleUrl === undefined && mode === "production")
+function consoleRootOf(config: Config): string {
+  if (config.consoleUrl === undefined && config.mode === "production")
     throw new ConfigError("CONSOLE_URL: is required for people to sign in to the console when NODE_ENV=production");
-  return consoleUrl ?? `http://localhost:${operator.port}`;
+  return config.consoleUrl ?? new URL(lastStart(config)?.ops_url ?? `http://localhost:${config.operator.port}`).origin;
 }
