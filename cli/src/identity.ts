@@ -120,7 +120,7 @@ function demoOf(folder: string): Identity | undefined {
     baseUrl,
     from: `the demo merchant of ${file}`,
     merchantId: typeof merchantId === "string" ? merchantId : undefined,
-    portalUrl: `${originOf(baseUrl)}/portal`,
+    portalUrl: portalOf(baseUrl),
   };
 }
 
@@ -130,6 +130,15 @@ export function originOf(baseUrl: string): string {
     throw new Trouble(`${baseUrl} is not the address of a service. One looks like https://pay.example.com/v1.`);
   const { origin, pathname } = new URL(baseUrl);
   return origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "[::1]", "0.0.0.0", "[::]"]);
+
+/** The portal at a service. On this machine it is signed in to by name, as in the service's own links: a session belongs to one host. */
+export function portalOf(baseUrl: string): string {
+  const url = new URL(`${originOf(baseUrl)}/portal`);
+  if (LOOPBACK.has(url.hostname)) url.hostname = "localhost";
+  return url.href;
 }
 
 export const withV1 = (baseUrl: string): string => `${originOf(baseUrl)}/v1`;

@@ -1,7 +1,7 @@
 // The command `open`: opens the portal's page of an object, chosen by the prefix of the object's id.
 import { openInBrowser } from "./browser.ts";
 import { Trouble } from "./failures.ts";
-import { identityOf, originOf } from "./identity.ts";
+import { identityOf, portalOf } from "./identity.ts";
 import { say, write } from "./output/print.ts";
 import { words } from "./output/text.ts";
 
@@ -31,7 +31,7 @@ export async function openCommand(
   id: string | undefined,
 ): Promise<number> {
   const { clientId, baseUrl, merchantId, portalUrl } = identityOf({ profile });
-  const portal = (portalUrl ?? `${originOf(baseUrl)}/portal`).replace(/\/+$/, "");
+  const portal = (portalUrl ?? portalOf(baseUrl)).replace(/\/+$/, "");
   if (!URL.canParse(portal) || !/^https?:$/.test(new URL(portal).protocol))
     throw new Trouble(`${portal} is not a web address.`);
   if (id !== undefined && merchantId === undefined)

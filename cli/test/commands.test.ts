@@ -505,8 +505,12 @@ describe("whose key", () => {
       join(folder, "data", "demo.json"),
       JSON.stringify({ ...client.credentials, merchant_id: merchantId }),
     );
-    const done = await gerbang(["balances", "list"], { GERBANG_DATA: join(folder, "data") });
-    expect(done.data).toMatch(/^IDR /m);
+    const environment = { GERBANG_DATA: join(folder, "data") };
+    expect((await gerbang(["balances", "list"], environment)).data).toMatch(/^IDR /m);
+    // The links of the service sign in at this host; a browser keeps a session for one host.
+    const { port } = new URL(client.credentials.base_url);
+    const portal = `http://localhost:${port}/portal/${merchantId}/sandbox\n`;
+    expect((await gerbang(["open", "--print"], environment)).data).toBe(portal);
   });
 });
 
