@@ -98,12 +98,10 @@ export function recordPaymentOutcome(
         const isOwn = kept?.paymentReference === id && status !== "processing";
         const other = kept ? "This transaction was reported before." : "Another transaction has paid it.";
         if (!isOwn && (kept || isPaid(status))) throw validationFault("transaction_id", transactionId, other);
-      } else if (
-        status === "succeeded" ||
-        status === "partially_refunded" ||
-        hasOtherMoney(context, payment, gatewayCode)
-      )
-        recordUnrequested(context, operation, payment, { unrequested: ["dispute"], state });
+      } else {
+        const isHeld = (isPaid(status) && status !== "refunded") || hasOtherMoney(context, payment, gatewayCode);
+        if (isHeld) recordUnrequested(context, operation, payment, { unrequested: ["dispute"], state });
+      }
       const after = applyState(context, payment, gatewayCode, state);
       endOpening(parts, context, operation, after);
       return after;

@@ -170,7 +170,9 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
         const known = receipts.filter((one) => one.gatewayCode === gatewayCode);
         const isLate = status !== "processing";
         const isBooked = isLate && (isPaid(status) || known.some((one) => one.transactionId === id));
-        const isGone = known.some((one) => one.status !== (status === "refunded" ? "applied" : "returned"));
+        const isGone = known.some(
+          ({ status: kept }) => kept !== "returned" && (kept !== "applied" || status !== "refunded"),
+        );
         const received = isLate
           ? unappliedPostings(gatewayCode, payment)
           : capturePostings({ ...payment, gatewayCode });
