@@ -239,6 +239,29 @@ test("a link signs in once, leads to a first password, and stays in no address",
   await other.page.waitForURL(/\/sandbox/);
 });
 
+test("a link that is pasted into the tab of the page that waits for it counts as well", async () => {
+  const member = await portal.member("owner");
+  const invited = await member.requests.post("/portal/v1/team/invitations", { role: "viewer" });
+  const { url } = invited.json as { url: string };
+  const { page } = await portal.guest();
+  // The address of the link differs from that of the open page only after the #, so the browser loads nothing.
+  await page.goto("/portal/invitation");
+  await page.getByText("There is no invitation in this address").waitFor();
+  await page.goto(`/portal/invitation${new URL(url).hash}`);
+  await heading(page).and(page.getByText("Join Toko Senja")).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+
+  const session = await member.requests.get("/portal/v1/session");
+  const { token } = await portal.service.app.people.links.make(session.json.person.person_id as string, "sign_in");
+  await page.goto("/portal/sign-in");
+  await heading(page).and(page.getByText("Sign in")).waitFor();
+  await page.goto("/portal/sign-in#link=no-such-link");
+  await page.getByText("This link is over, or was used already").waitFor();
+  await page.goto(`/portal/sign-in#link=${token}`);
+  await page.waitForURL(/\/sandbox/);
+  expect(new URL(page.url()).hash).toBe("");
+});
+
 test("a profile changes the language of the menus and the zone of the times", async () => {
   const { page, open } = await portal.member("viewer");
   await open(paths.account());

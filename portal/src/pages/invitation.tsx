@@ -1,12 +1,12 @@
 // Accepting an invitation: whose it is, and joining by it as a new person or with the account one has.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useGo } from "../address.ts";
 import { useAction } from "../api/action.ts";
 import { beginSession, personApi } from "../api/session.ts";
 import type { Schema } from "../api/types.ts";
 import { paths } from "../paths.ts";
-import { Guest, takeFragment } from "../shell/guest.tsx";
+import { Guest, useFragment } from "../shell/guest.tsx";
 import { PageSkeleton } from "../shell/states.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { ErrorNote } from "../ui/face.tsx";
@@ -20,13 +20,10 @@ export function Page() {
   const look = useAction((text: string) => personApi.write("POST", "/v1/invitations/look", { body: { token: text } }), {
     refresh: [],
   });
-  useEffect(() => {
-    const text = takeFragment();
-    setToken((before) => before ?? text);
+  useFragment((text) => {
+    setToken((before) => text || (before ?? ""));
     if (text !== "") void look.run(text);
-    // Once: what was behind the # is gone afterwards.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  });
   if (token === "") return <NoToken />;
   if (look.error) {
     return (

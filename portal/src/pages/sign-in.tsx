@@ -1,12 +1,12 @@
 // Signing in: by password and code, by a passkey, or by a link. Afterwards the address that was asked for.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { searchOf, useQueryText } from "../address.ts";
 import { type Action, useAction } from "../api/action.ts";
 import { type SessionView, beginSession, personApi, sessionQuery } from "../api/session.ts";
 import { paths } from "../paths.ts";
-import { Guest, takeFragment } from "../shell/guest.tsx";
+import { Guest, useFragment } from "../shell/guest.tsx";
 import { ErrorFace } from "../ui/face.tsx";
 import { ByPassword } from "./sign-in/by-password.tsx";
 import { Welcome } from "./sign-in/welcome.tsx";
@@ -23,12 +23,10 @@ export function Page() {
       beginSession(queries, begun);
     },
   });
-  useEffect(() => {
-    const token = new URLSearchParams(takeFragment()).get("link");
+  useFragment((text) => {
+    const token = new URLSearchParams(text).get("link");
     if (token) void link.run(token);
-    // Once: what was behind the # is gone afterwards.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  });
   const next = useNext();
   if (welcomed) return <Welcome session={welcomed} next={next} />;
   if (link.pending) return <Guest title="Signing you in …">{null}</Guest>;

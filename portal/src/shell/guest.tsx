@@ -1,5 +1,5 @@
 // The layout of pages without a session: one narrow column.
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useEffectEvent } from "react";
 import { pagesRoot, serviceName } from "../face.ts";
 import { usePageTitle } from "../ui/page.tsx";
 
@@ -38,9 +38,20 @@ export function Or() {
   );
 }
 
-/** Takes the fragment of the address and removes it, so that no secret stays in the browser's history. */
-export function takeFragment(): string {
-  const text = location.hash.slice(1);
-  if (text !== "") history.replaceState(history.state, "", location.pathname + location.search);
-  return text;
+/**
+ * Hands the fragment of the address on and removes it, so that no secret stays in the browser's history. Also one that arrives later: a link pasted
+ * into the tab of an open page changes only the fragment, and the browser loads nothing.
+ */
+export function useFragment(take: (text: string) => void): void {
+  const taken = useEffectEvent((isFirst: boolean) => {
+    const text = location.hash.slice(1);
+    if (text !== "") history.replaceState(history.state, "", location.pathname + location.search);
+    if (text !== "" || isFirst) take(text);
+  });
+  useEffect(() => {
+    taken(true);
+    const onChange = (): void => taken(false);
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
 }

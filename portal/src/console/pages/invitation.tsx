@@ -1,12 +1,12 @@
 // Accepting an invitation to become an operator.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useGo } from "../../address.ts";
 import { useAction } from "../../api/action.ts";
 import { beginSession } from "../../api/session.ts";
 import { Accept } from "../../pages/invitation/accept.tsx";
 import { paths } from "../../paths.ts";
-import { Guest, takeFragment } from "../../shell/guest.tsx";
+import { Guest, useFragment } from "../../shell/guest.tsx";
 import { PageSkeleton } from "../../shell/states.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/face.tsx";
@@ -21,13 +21,10 @@ export function Page() {
   const look = useAction((text: string) => write("POST", "/v1/invitations/look", { body: { token: text } }), {
     refresh: [],
   });
-  useEffect(() => {
-    const text = takeFragment();
-    setToken((before) => before ?? text);
+  useFragment((text) => {
+    setToken((before) => text || (before ?? ""));
     if (text !== "") void look.run(text);
-    // Once: what was behind the # is gone afterwards.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  });
   const seen = look.result;
   if (token === "" || look.error) {
     return (
