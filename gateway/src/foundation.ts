@@ -113,7 +113,7 @@ export function layFoundation({
     },
     async stop() {
       watched?.stop();
-      watch.stop();
+      await watch.stop();
       await Promise.all([database, portal, operators].map((pool) => pool.end()));
       await tracing.stop();
     },

@@ -95,8 +95,7 @@ export function createOperatorListener(
   const access = consoleAccess(foundation, rooms);
   const door = openConsole(server, foundation, rooms, access);
   openOperatorApi(server, { door, tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
-  const operatorsContract = () => operatorContract({ endpoints, access }, version);
-  const contract = openContract(server, "/ops/v1/openapi.json", operatorsContract);
+  const contract = openContract(server, "/ops/v1/openapi.json", () => operatorContract({ endpoints, access }, version));
   return {
     server,
     load,
@@ -104,7 +103,7 @@ export function createOperatorListener(
     sweep: () => approvals.sweep(),
     listening: () => streams.open.size,
     stopListening: () => streams.open.stop(),
-    stop: async () => void (await Promise.all([uses.write(), refusals.write(), replays.stop()])),
+    stop: async () => void (await Promise.all([uses.write(), refusals.write(), replays.stop(), watch.stop()])),
   };
 }
 

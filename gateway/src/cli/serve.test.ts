@@ -38,9 +38,10 @@ test("a taken OPS_PORT ends the start with a sentence that names it", async () =
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const env = { DATABASE_URL: database.url, GERBANG_DATA: service.dataDirectory, PORT: "0", OPS_PORT: String(port) };
-  const { code, stderr } = await gerbang(["serve"], env);
+  const { code, stdout, stderr } = await gerbang(["serve"], { ...env, LOG_LEVEL: "warn" });
   taken.close();
   expect(code).toBe(1);
+  expect(stdout).not.toContain("could not be read back");
   expect(stderr).toMatch(new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is taken: by another program, .*OPS_PORT`, "m"));
   expect(stderr).not.toMatch(/^ +at /m);
 });

@@ -37,6 +37,22 @@ test("a change whose reading fails is no failure, and is seen with the next read
 });
 
 test.each([
+  ["succeeds", 7n],
+  ["fails", new Error("of the reading")],
+])("a stop waits for the reading under way, which %s", async (_, answer) => {
+  const watch = new SettingsWatch(database, createLog("silent"));
+  const changed = watch.changed();
+  await settled();
+  const order: string[] = [];
+  const stopped = watch.stop().then(() => order.push("stopped"));
+  await settled();
+  order.push("read");
+  reads.shift()?.(answer);
+  await Promise.all([changed, stopped]);
+  expect(order).toEqual(["read", "stopped"]);
+});
+
+test.each([
   ["the same server, at the same epoch", 7n, 1, []],
   ["the same server, further", 8n, 1, [7n]],
   ["an earlier epoch, as of a restored database", 6n, 1, [-1n]],

@@ -42,8 +42,9 @@ export class SettingsWatch {
     this.timer.unref();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     clearInterval(this.timer);
+    await this.asking?.catch(() => undefined); // it needs the connections that end next
   }
 
   /** Gives undefined while the cached settings are younger than FRESH_MS; otherwise a promise that resolves when they are fresh again. */
