@@ -1,7 +1,7 @@
 // The command `samples`: starts an example shop with a sandbox's key, and hands the events of that sandbox on to it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Trouble } from "./failures.ts";
 import { identityOf, originOf } from "./identity.ts";
@@ -114,7 +114,7 @@ export async function runSample(
   key: ListenerKey,
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
 ): Promise<number> {
-  const data = join(stateFolder(), "samples");
+  const data = resolve(stateFolder(), "samples"); // the shop runs in another folder
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const [program = "", ...args] = command;
   const child = spawn(program === "node" ? process.execPath : program, args, {

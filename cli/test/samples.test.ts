@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../gateway/test/kit.ts";
@@ -20,7 +20,8 @@ const stop = new AbortController();
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "gerbang-samples-"));
-  process.env.GERBANG_DATA = folder;
+  // As .data is, where no folder is named. The shop runs in a folder of its own.
+  process.env.GERBANG_DATA = relative(process.cwd(), folder);
   service = await startService({ roles: ["api"] });
   ({ client } = await service.merchant());
 });
