@@ -57,7 +57,7 @@ export function paymentNotification(
       if (!present && state.status !== "paid") return undefined;
       // What was paid and has failed was taken back, or the notification is older than the money: an inquiry tells which.
       const isDoubtful =
-        state.status === "failed" && (isPaid(payment.status) || hasOtherMoney(context, payment, gatewayCode));
+        state.status === "failed" && (isPaid(payment.status) || holdsMoney(context, payment, gatewayCode));
       if (present && (isDoubtful || providerIds !== undefined)) {
         const named = withProviderIds(operation, providerIds);
         context.set.update(operations, isDoubtful ? withInquirySoon(named, context.realNow) : named);
@@ -115,9 +115,11 @@ export function notificationNeeds({ book, id }: OfPayment, gatewayCode: string, 
 const otherMoney = (book: Book, paymentReference: string, gatewayCode: string) =>
   (["unapplied", "credited"] as const).map((status) => ({ book, paymentReference, gatewayCode, status }));
 
-/** Whether money of this acquirer that a payment did not await is held, or was credited to the merchant. */
-export function hasOtherMoney({ set }: CommandContext, { book, reference }: Payment, gatewayCode: string): boolean {
-  return otherMoney(book, reference, gatewayCode).some((key) => set.get(moneyOfPayments, key) !== undefined);
+/** Whether money of this acquirer is here: what it paid and was not refunded, unless `isExplained`, or money that the payment did not await. */
+export function holdsMoney({ set }: CommandContext, payment: Payment, code: string, isExplained = false): boolean {
+  const { book, reference, status } = payment;
+  if (isPaid(status) && status !== "refunded" && !isExplained) return true;
+  return otherMoney(book, reference, code).some((key) => set.get(moneyOfPayments, key) !== undefined);
 }
 
 interface Accepted {

@@ -3,7 +3,7 @@ import type { Found, ReportedState } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
 import { recordUnrequested, unrequestedNeeds } from "./unrequested-movements.ts";
-import { type Operation, withProviderIds } from "./operation.ts";
+import { type Operation, withInquirySoon, withProviderIds } from "./operation.ts";
 import { withReview } from "./acquirer-review.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
@@ -22,7 +22,7 @@ import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
-import { accept, applyState, hasOtherMoney, newsOf, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
+import { accept, applyState, holdsMoney, newsOf, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /**
  * The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. `otherMoney`: the outcome is unknown, and
@@ -93,6 +93,11 @@ export function concludeOpening(
         current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
       if (concluded) {
         const before = concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+        // What has failed there, and is paid here by now, was taken back, or this answer is older than the money: an inquiry tells which.
+        const isGone = result.kind === "known" && result.state.status === "failed" && result.isOurs !== true;
+        const isLast = current.step === "done" && current.attempt === operation.attempt;
+        if (isGone && isLast && holdsMoney(context, payment, operation.gatewayCode))
+          set.update(operations, withInquirySoon(current, context.realNow));
         if (state?.status !== "paid") return before;
         // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed, or was paid otherwise.
         if (objectionTo(context, payment, operation.gatewayCode, state))
@@ -181,8 +186,7 @@ function applyAnswer(
   const asked = withReview(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
-  const isOpenToReversal = after.status === "succeeded" || after.status === "partially_refunded";
-  const isHeld = () => (isOpenToReversal && unrequested.length === 0) || hasOtherMoney(context, after, gatewayCode);
+  const isHeld = () => holdsMoney(context, after, gatewayCode, unrequested.length > 0);
   const reversal = state.status === "failed" && isOurs !== true && !isOutdated && isHeld() ? ["dispute" as const] : [];
   const moved = recordUnrequested(context, operation, after, { unrequested: [...unrequested, ...reversal], state });
   const refused = objection ? recorded(context, operation, "receipt", newsOf(state)) : [];

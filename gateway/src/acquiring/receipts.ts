@@ -1,15 +1,24 @@
-// An operator's decision about money that no payment awaited: it goes back to the payer, or to the merchant.
+// What operators say of received money: which transaction it is, and whether what no payment awaited goes back to the payer or to the merchant.
 import { bookCommand } from "../commands/command-context.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { type Posting, unappliedCreditPostings, unappliedReturnPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
 
 export type ReceiptDecision = "returned" | "credited";
+
+/** Throws VALIDATION_ERROR for a transaction that cannot be the payment's. `kept`: its receipt, if any. One that is over may have its own, or a new one. */
+export function refuseOther({ reference, status }: Payment, kept: KeptReceipt | undefined, id: string): void {
+  const isOwn = kept?.paymentReference === reference && status !== "processing";
+  const other = kept ? "This transaction was reported before." : "Another transaction has paid it.";
+  if (!isOwn && (kept || isPaid(status))) throw validationFault("transaction_id", id, other);
+}
 
 /** Applies the decision and gives the receipt. Throws OBJECT_NOT_FOUND, PAYMENT_NOT_PAYABLE (the receipt is no longer unapplied). */
 export function decideReceipt(

@@ -340,6 +340,31 @@ describe("a payment", () => {
     },
   );
 
+  test.each([
+    ["processing", "trx-1", false, 1],
+    ["canceled", "trx-1", false, 1],
+    ["canceled", "trx-1", true, 0],
+    ["processing", undefined, false, 0],
+    ["canceled", undefined, false, 0],
+  ] as const)(
+    "that was %s, recorded as paid by %s, and failed by an inquiry under way, which ended it: %s, is asked about again: %i",
+    (status, transactionId, isOurs, again) => {
+      const { payment, asked, start } = leftPayment({ step: "inquiring" }, { status });
+      const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
+      const gone = { kind: "known", isOver: true, instructions, state: { status: "failed" } } as const;
+      const recorded = start.when(recordPaymentOutcome(parts, owner, payment, asked, transactionId));
+      const told = recorded.when(concludeOpening(parts, owner.merchant, asked, { ...gone, isOurs }));
+      const operation = told.changes.seen(operations, { book, id: payment.reference });
+      expect(operation).toMatchObject(again ? { step: "inquiring", dueAt: NOW } : { step: "done" });
+      expect(told.changes.inserted(exceptions)).toEqual([]);
+      if (!operation || !again) return;
+      const claimed = { ...operation, dueAt: NOW };
+      const { changes } = told.when(concludeOpening(parts, owner.merchant, claimed, gone));
+      expect(changes.inserted(exceptions).map(({ kind }) => kind)).toEqual(["dispute"]);
+      expect(changes.seen(operations, { book, id: payment.reference })).toMatchObject({ step: "done" });
+    },
+  );
+
   test("that failed, and that a refund's operation is read for, is not taken for a payment that is over", () => {
     const operation = anOperation("rfd_1", { kind: "refund", step: "inquiring", createdAt: aDayAgo });
     expect(() => refuseUnlessLeftOpen("failed", operation, NOW)).toThrow("It is failed.");
@@ -371,10 +396,13 @@ describe("a payment", () => {
     start.when(recordPaymentOutcome(parts, owner, payment, asked, "trx-1")).refuses("PAYMENT_NOT_PAYABLE");
   });
 
-  test("that has gone to another acquirer since it was read is not ended by this one's word", () => {
-    const { payment, asked, start } = leftPayment({ gatewayCode: "lawu" }, { gatewayCode: "lawu" });
-    const read = { ...asked, gatewayCode: "kawah" };
-    start.when(recordPaymentOutcome(parts, owner, payment, read, "trx-1")).refuses("SERVICE_UNAVAILABLE");
+  test("that was called about anew since it was read, there or at another acquirer, is not ended by the word about the call before", () => {
+    for (const gatewayCode of ["lawu", "kawah"]) {
+      const { payment, asked, start } = leftPayment({ gatewayCode, attempt: 2 }, { gatewayCode });
+      const read = { ...asked, gatewayCode: "kawah", attempt: 1 };
+      for (const transaction of ["trx-1", undefined])
+        start.when(recordPaymentOutcome(parts, owner, payment, read, transaction)).refuses("SERVICE_UNAVAILABLE");
+    }
   });
 
   test("is not paid by a transaction that counted before, whatever became of it", () => {

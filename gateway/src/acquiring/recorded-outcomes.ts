@@ -3,19 +3,19 @@
 import type { ReportedState } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { HOUR, type Micros, SECOND } from "../ground/clock.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked } from "../payments/payments.ts";
-import { isPaid } from "../payments/states.ts";
 import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
-import { applyState, hasOtherMoney, notificationNeeds } from "./notifications.ts";
+import { applyState, holdsMoney, notificationNeeds } from "./notifications.ts";
 import { type OpeningParts, endOpening, openingNeeds } from "./opening.ts";
 import type { Operation } from "./operation.ts";
 import { LEASE, operations } from "./operations.sql.ts";
+import { refuseOther } from "./receipts.ts";
 import { receipts } from "./receipts.sql.ts";
 import { recordUnrequested } from "./unrequested-movements.ts";
 
@@ -91,17 +91,11 @@ export function recordPaymentOutcome(
     execute(context) {
       const payment = findLocked(context, id);
       const operation = { ...leftOpen(context, id, payment.status), idempotencyKey };
-      if (operation.gatewayCode !== gatewayCode) throw new Fault("SERVICE_UNAVAILABLE");
-      const { status } = payment;
-      if (transactionId !== undefined) {
-        const kept = context.set.get(receipts, { book, gatewayCode, transactionId });
-        const isOwn = kept?.paymentReference === id && status !== "processing";
-        const other = kept ? "This transaction was reported before." : "Another transaction has paid it.";
-        if (!isOwn && (kept || isPaid(status))) throw validationFault("transaction_id", transactionId, other);
-      } else {
-        const isHeld = (isPaid(status) && status !== "refunded") || hasOtherMoney(context, payment, gatewayCode);
-        if (isHeld) recordUnrequested(context, operation, payment, { unrequested: ["dispute"], state });
-      }
+      if (operation.attempt !== asked.attempt) throw new Fault("SERVICE_UNAVAILABLE");
+      if (transactionId !== undefined)
+        refuseOther(payment, context.set.get(receipts, { book, gatewayCode, transactionId }), transactionId);
+      else if (holdsMoney(context, payment, gatewayCode))
+        recordUnrequested(context, operation, payment, { unrequested: ["dispute"], state });
       const after = applyState(context, payment, gatewayCode, state);
       endOpening(parts, context, operation, after);
       return after;
