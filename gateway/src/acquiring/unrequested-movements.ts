@@ -32,11 +32,15 @@ export function recordUnrequested(
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind, newsOf(kind)));
 }
 
+/** Whether a payment has a dispute that the acquirer means: one that runs or was lost, unless more `isGone` than was lost. What was won is over. */
+export function isDisputed(payment: Payment, isGone: boolean): boolean {
+  const { disputeStatus } = payment;
+  return isRunning(disputeStatus) || (disputeStatus === "lost" && (!isGone || remainingOf(payment) === 0n));
+}
+
 function kindOf(unrequested: Unrequested, payment: Payment, state: ReportedState): ExceptionKind[] {
-  const { status, refundPendingMinor, disputeStatus } = payment;
-  // One that runs or was lost is what the acquirer means, unless more is gone than was lost; one that was won or withdrawn is over.
-  const isLost = disputeStatus === "lost" && (state.status !== "failed" || remainingOf(payment) === 0n);
-  if (unrequested === "dispute") return isRunning(disputeStatus) || isLost ? [] : ["dispute"];
+  const { status, refundPendingMinor } = payment;
+  if (unrequested === "dispute") return isDisputed(payment, state.status === "failed") ? [] : ["dispute"];
   if (unrequested !== "unlisted_refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);

@@ -4,11 +4,12 @@ import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts"
 import { receiptOfRow } from "../acquiring/receipts.sql.ts";
 import type { OpeningParts } from "../acquiring/opening.ts";
 import type { Operation } from "../acquiring/operation.ts";
+import { refuseOther } from "../acquiring/receipts.ts";
 import { recordPaymentOutcome, recordRefundOutcome, refuseUnlessLeftOpen } from "../acquiring/recorded-outcomes.ts";
+import { isDisputed } from "../acquiring/unrequested-movements.ts";
 import type { BookOwner } from "../commands/command-context.ts";
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import { readable } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
@@ -20,7 +21,7 @@ import type { Directory } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { isPaid } from "../payments/states.ts";
-import { refundView } from "../refunds/refund.ts";
+import { type RefundOfOrder, refundView } from "../refunds/refund.ts";
 import { refundParams, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
 import { selectReceiptsOf } from "../story/story.sql.ts";
@@ -30,7 +31,7 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { paymentSummarySchema, summaryView } from "./payments.schema.ts";
 import { findAnyPayment } from "./payments.routes.ts";
-import { type AnyRefund, anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
+import { requiredRefund } from "./refunds.routes.ts";
 import { decisionsField } from "./waiting-items.routes.ts";
 
 interface OutcomeParts extends Pick<OpeningParts, "createdReply"> {
@@ -83,16 +84,12 @@ const description =
   "What it says later is held against the record.";
 
 export function outcomeEndpoints(parts: OutcomeParts): OperatorEndpoint[] {
-  return [refundOutcome(parts), paymentOutcome(parts), ...outlooks(parts)];
+  const recording = [refundOutcome(parts), paymentOutcome(parts)];
+  return [...recording, ...recording.map((one) => outlook(parts.approvals, one))];
 }
 
 function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
   const { database, moves, clock } = parts;
-  const find = async (uuid = ""): Promise<AnyRefund> => {
-    const found = isId("refund", uuid) ? await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
-    if (!found) throw new Fault("REFUND_NOT_FOUND");
-    return found;
-  };
   return operatorEndpoint<z.infer<typeof refundOutcomeSchema>, unknown>({
     method: "POST",
     operationId: "recordRefundOutcome",
@@ -108,16 +105,14 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
     approval: {
       action: "record_outcome",
       async foresee({ params, body: { outcome } }) {
-        const { refund, gatewayCode } = await find(params.uuid);
+        const { refund, gatewayCode } = await requiredRefund(database, params.uuid);
         const { book, uuid, paymentReference, amountMinor, currency } = refund;
         const operation = await database.first(selectOperation(book, uuid), operationOfRow);
         refuseUnlessLeftOpen(refund.status, operation, clock.now());
         const what = `the refund ${uuid} of ${currency} ${readable(amountMinor, currency)}`;
+        const made = outcome === "succeeded" ? `made ${what}` : `never made ${what}: the merchant gets the money back`;
         return {
-          summary:
-            outcome === "succeeded"
-              ? `Record that ${gatewayCode} made ${what}`
-              : `Record that ${gatewayCode} never made ${what}: the merchant gets the money back`,
+          summary: `Record that ${gatewayCode} ${made}`,
           book,
           paymentReference,
           amount: { amountMinor, currency },
@@ -126,14 +121,11 @@ function refundOutcome(parts: OutcomeParts): OperatorEndpoint {
       },
     },
     async handle(call) {
-      const { refund } = await find(call.params.uuid);
+      const { refund } = await requiredRefund(database, call.params.uuid);
       const { book } = refund;
       const command = recordRefundOutcome(await ownerOf(parts, book), refund, call.body.outcome);
-      return moves.move(
-        book,
-        call,
-        answering(command, (done) => reply(200, { ...refundView(done), merchant_id: book.merchantId })),
-      );
+      const view = (done: RefundOfOrder) => reply(200, { ...refundView(done), merchant_id: book.merchantId });
+      return moves.move(book, call, answering(command, view));
     },
   });
 }
@@ -163,29 +155,31 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
       action: "record_outcome",
       async foresee({ params, body: { outcome, transaction_id: id } }) {
         const { payment, asked } = await find(params.reference);
-        const { book, reference, status, amountMinor, currency } = payment;
-        refuseUnlessLeftOpen(status, asked, clock.now());
+        const { book, reference, status } = payment;
         const { gatewayCode } = asked;
-        const receipts = (await database.query(selectReceiptsOf(book, reference))).map(receiptOfRow);
-        const known = receipts.filter((one) => one.gatewayCode === gatewayCode);
-        const isLate = status !== "processing";
-        const isBooked = isLate && (isPaid(status) || known.some((one) => one.transactionId === id));
-        const isGone = known.some(
-          ({ status: kept }) => kept !== "returned" && (kept !== "applied" || status !== "refunded"),
-        );
-        const received = isLate
-          ? unappliedPostings(gatewayCode, payment)
-          : capturePostings({ ...payment, gatewayCode });
+        refuseUnlessLeftOpen(status, asked, clock.now());
+        const rows = await database.query(selectReceiptsOf(book, reference));
+        const known = rows.map(receiptOfRow).filter((one) => one.gatewayCode === gatewayCode);
+        const own = known.find(({ transactionId: one }) => one === id);
+        if (id !== undefined) refuseOther(payment, own, id);
+        const { amountMinor, currency } = own ?? payment;
         const money = `${currency} ${readable(amountMinor, currency)}`;
-        const stays = isLate ? `it stays ${status}` : "it fails";
-        const succeeded = isBooked
-          ? `still has the ${money} of ${reference}: ${stays}`
-          : `took the ${money} of ${reference}${isLate ? `, which is ${status}: late money` : ""}`;
-        const failed = isGone
-          ? `has no money of ${reference} any more: ${stays}, and a disagreement waits unless it has a dispute`
-          : `took nothing for ${reference} of ${money}: ${stays}`;
+        const isOpen = status === "processing";
+        const stays = isOpen ? "it fails" : `it stays ${status}`;
+        const isBooked = isPaid(status) || own !== undefined;
+        const ids = known.map(({ transactionId: one }) => one).join(", ");
+        const late = isOpen ? "" : `, which is ${status}: late money${ids && `, beside that of ${ids}`}`;
+        const isHeld = known.some(({ status: kept }) => kept === "unapplied" || kept === "credited");
+        const isGone = (isHeld || (isPaid(status) && status !== "refunded")) && !isDisputed(payment, true);
+        const waits = isGone ? ", and a disagreement waits" : "";
+        const has =
+          ids || isPaid(status) ? `has no money of ${reference} any more` : `took nothing for ${reference} of ${money}`;
+        const took = `took the ${money} of ${reference}${isBooked ? `, which the book has: ${stays}` : late}`;
+        const received = isOpen
+          ? capturePostings({ ...payment, gatewayCode })
+          : unappliedPostings(gatewayCode, payment);
         return {
-          summary: `Record that ${gatewayCode} ${outcome === "succeeded" ? succeeded : failed}`,
+          summary: `Record that ${gatewayCode} ${outcome === "succeeded" ? took : `${has}: ${stays}${waits}`}`,
           book,
           paymentReference: reference,
           amount: { amountMinor, currency },
@@ -209,32 +203,23 @@ async function ownerOf({ directory }: OutcomeParts, book: Book): Promise<BookOwn
   return { merchant, book };
 }
 
-/** What recording each outcome would do, of a refund and of a payment. */
-function outlooks({ approvals }: OutcomeParts): OperatorEndpoint[] {
-  const of = (
-    name: "Refund" | "Payment",
-    path: string,
-    params: NonNullable<OperatorEndpoint["params"]>,
-  ): OperatorEndpoint =>
-    operatorEndpoint({
-      method: "GET",
-      operationId: `foresee${name}Outcome`,
-      path,
-      params,
-      summary: `What recording the outcome of a ${name.toLowerCase()} would do, or why it cannot be recorded`,
-      tag: `${name}s`,
-      role: "viewer",
-      success: { description: "What can be recorded.", schema: decisionsSchema },
-      async handle(call) {
-        const decisions = outcomes.map((outcome) =>
-          // A placeholder: the operator gives the proof only when recording, and the effects on the book do not depend on it.
-          approvals.foresee(`record${name}Outcome`, { params: call.params, body: { outcome, proof: "-" } }, call),
-        );
-        return reply(200, { decisions: await Promise.all(decisions) });
-      },
-    });
-  return [
-    of("Refund", "/ops/v1/refunds/{uuid}/outcome", refundParams),
-    of("Payment", "/ops/v1/payments/{reference}/outcome", paymentParams),
-  ];
+/** What recording each outcome by this endpoint would do. */
+function outlook(approvals: Approvals, { operationId, path, params = {}, tag }: OperatorEndpoint): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: operationId.replace("record", "foresee"),
+    path,
+    params,
+    summary: `What recording the outcome of a ${tag.slice(0, -1).toLowerCase()} would do, or why it cannot be recorded`,
+    tag,
+    role: "viewer",
+    success: { description: "What can be recorded.", schema: decisionsSchema },
+    async handle(call) {
+      const decisions = outcomes.map((outcome) =>
+        // A placeholder: the operator gives the proof only when recording, and the effects on the book do not depend on it.
+        approvals.foresee(operationId, { params: call.params, body: { outcome, proof: "-" } }, call),
+      );
+      return reply(200, { decisions: await Promise.all(decisions) });
+    },
+  });
 }

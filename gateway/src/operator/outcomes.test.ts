@@ -32,6 +32,7 @@ beforeEach(async () => ({ client, merchantId } = await service.merchant()));
 afterAll(() => service.stop());
 
 const AMOUNT = 1_000_000;
+const FEE = 7_000;
 let transactions = 0;
 const proof = "Kawah's letter of 20 November";
 
@@ -204,12 +205,8 @@ test("a payment that is over, and whose acquirer never says whether money comes,
 });
 
 test.each([
-  ["succeeded", "still has the IDR 10,000.00 of REF: it stays succeeded", []],
-  [
-    "failed",
-    "has no money of REF any more: it stays succeeded, and a disagreement waits unless it has a dispute",
-    ["dispute"],
-  ],
+  ["succeeded", "took the IDR 10,000.00 of REF, which the book has: it stays succeeded", []],
+  ["failed", "has no money of REF any more: it stays succeeded, and a disagreement waits", ["dispute"]],
 ] as const)(
   "a paid payment whose acquirer says that it failed, and then nothing, is ended as %s",
   async (outcome, summary, disagreements) => {
@@ -248,6 +245,24 @@ test.each([
     await expectClean();
   },
 );
+
+test("two operators at once, and one again: the payment ends once, as the first said", async () => {
+  const reference = await leftPayment();
+  const transactionId = `late-${uuidOf(reference)}`;
+  const paid = { outcome: "succeeded", transaction_id: transactionId };
+  const before = await available();
+  const bodies = [paid, { outcome: "failed" }, paid, { outcome: "failed" }];
+  const answers = await Promise.all(
+    bodies.map((body) => record(`/payments/${reference}`, body, { key: "record-once" })),
+  );
+  const done = answers.filter(({ status }) => status === 200);
+  expect(done).toHaveLength(1);
+  expect(answers.filter((one) => outcomeOf(one) === "409 PAYMENT_NOT_PAYABLE")).toHaveLength(3);
+  const { status } = (await client.get(`/v1/payments/${reference}`)).json;
+  expect(status).toBe(done[0]?.json.status);
+  expect(await available()).toBe(before + (status === "succeeded" ? AMOUNT - FEE : 0));
+  await expectClean();
+});
 
 test("it is told beforehand what recording would do, or why it cannot be recorded", async () => {
   const [uuid, reference] = [await leftRefund(), await leftPayment()];
@@ -300,12 +315,18 @@ test("a bad request changes nothing, and says which field", async () => {
   expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("processing");
 });
 
+/** Makes two operators, and a policy that wants both for a record. Gives their tokens. */
+async function twoOperators(...names: [string, string]): Promise<[string, string]> {
+  const tokens = names.map(
+    async (name) => (await ask("POST", "/tokens", { body: { name, role: "admin" } })).json.token,
+  );
+  const { version } = (await ask("GET", "/approvals/policy")).json;
+  await ask("PUT", "/approvals/policy", { body: { version, actions: { record_outcome: {} } } });
+  return (await Promise.all(tokens)) as [string, string];
+}
+
 test("where the policy wants two operators it waits, is done by the second, and never once the acquirer has said it", async () => {
-  const tokens: string[] = [];
-  for (const name of ["sari", "budi"])
-    tokens.push((await ask("POST", "/tokens", { body: { name, role: "admin" } })).json.token as string);
-  const [sari = "", budi = ""] = tokens;
-  await ask("PUT", "/approvals/policy", { body: { version: 0, actions: { record_outcome: {} } } });
+  const [sari, budi] = await twoOperators("sari", "budi");
   const untold = await record(`/payments/${await leftPayment()}`, { outcome: "succeeded" }, { token: sari });
   expect(outcomeOf(untold)).toBe("422 VALIDATION_ERROR transaction_id");
   const uuid = await leftRefund();
@@ -325,5 +346,56 @@ test("where the policy wants two operators it waits, is done by the second, and 
   const failed = await ask("POST", `/approvals/${late.uuid}/approve`, { body: {}, token: budi });
   expect(failed.json).toMatchObject({ status: "failed" });
   expect((await client.get(`/v1/refunds/${other}`)).json.status).toBe("succeeded");
+  await expectClean();
+});
+
+test("late money that the book has is named beforehand, and what has changed since it was asked for is not done", async () => {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT }))).json;
+  const id = reference as string;
+  bank.answersQuestions = false;
+  await client.post(`/v1/payments/${id}/cancel`, {});
+  const operation = async () => (await service.askOperator(`/payments/${id}`)).json.operations[0];
+  await vi.waitFor(async () => expect((await operation()).step).toBe("inquiring"), 30_000);
+  const pays = async (transactionId: string, amountMinor: bigint, of = id) => {
+    const receipt = { transactionId, amountMinor, currency: "IDR" };
+    const state = { status: "paid", receipt } as const;
+    expect(await report(service.origin, "kawah", { kind: "payment", operationKey: keyOf(of), state })).toBe(200);
+  };
+  const [early, late] = [`early-${uuidOf(id)}`, `late-${uuidOf(id)}`];
+  await pays(early, 400_000n);
+  await aDayPasses(id, 14);
+  bank.answersQuestions = true;
+  const { decisions } = (await ask("GET", `/payments/${id}/outcome`)).json;
+  expect((decisions as { summary: string }[]).map(({ summary }) => summary)).toEqual([
+    `Record that kawah took the IDR 10,000.00 of ${id}, which is canceled: late money, beside that of ${early}`,
+    `Record that kawah has no money of ${id} any more: it stays canceled, and a disagreement waits`,
+  ]);
+
+  const [tuti, joko] = await twoOperators("tuti", "joko");
+  // What would be refused is refused before anybody is asked for approval.
+  const open = await leftPayment();
+  await pays(`part-${uuidOf(open)}`, 300_000n, open);
+  const part = { outcome: "succeeded", transaction_id: `part-${uuidOf(open)}` };
+  const refused = await record(`/payments/${open}`, part, { token: tuti });
+  expect(outcomeOf(refused)).toBe("422 VALIDATION_ERROR transaction_id");
+  const asking = async (transaction: string) =>
+    (await record(`/payments/${id}`, { outcome: "succeeded", transaction_id: transaction }, { token: tuti })).json
+      .approval;
+  const approve = async (uuid: string) =>
+    (await ask("POST", `/approvals/${uuid}/approve`, { body: {}, token: joko })).json;
+  const [known, unknown] = [await asking(early), await asking(late)];
+  expect(known).toMatchObject({
+    summary: `Record that kawah took the IDR 4,000.00 of ${id}, which the book has: it stays canceled`,
+    amount_minor: 400_000,
+  });
+  // The acquirer says it meanwhile: the money is in the book by now, and what was asked for would book it again.
+  await pays(late, BigInt(AMOUNT));
+  expect(await approve(unknown.uuid as string)).toMatchObject({ status: "failed" });
+  expect((await operation()).step).toBe("inquiring");
+  expect(await approve(known.uuid as string)).toMatchObject({ status: "executed" });
+  expect((await operation()).step).toBe("done");
+  const { data } = (await service.askOperator("/receipts?status=unapplied&limit=100")).json;
+  const ofIt = (data as { payment_reference: string }[]).filter((one) => one.payment_reference === id);
+  expect(ofIt).toMatchObject([{ transaction_id: early }, { transaction_id: late }]);
   await expectClean();
 });

@@ -58,10 +58,14 @@ const refundsQuery = z.strictObject({
 const path = "/ops/v1/refunds";
 const tag = "Refunds";
 
+/** The refund of any merchant. Throws REFUND_NOT_FOUND. */
+export async function requiredRefund(database: Database, uuid = ""): Promise<AnyRefund> {
+  const found = isId("refund", uuid) ? await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
+  if (!found) throw new Fault("REFUND_NOT_FOUND");
+  return found;
+}
+
 export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] {
-  const find = async (uuid: string): Promise<AnyRefund | undefined> => {
-    return isId("refund", uuid) ? database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
-  };
   return [
     operatorEndpoint({
       method: "GET",
@@ -74,7 +78,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       success: { description: "A page of refunds.", schema: listSchema(anyRefundSchema, "AnyRefundList") },
       async handle({ query }) {
         const { environment, status } = query;
-        const after = await cursorOf(query, (id) => find(id));
+        const after = await cursorOf(query, (uuid) => database.first(selectRefunds({ uuid }, 1), anyRefundOfRow));
         const filter = { merchantId: query.merchant_id, paymentReference: query.payment_reference };
         const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limitOf(query)));
         return page(rows.map(anyRefundOfRow), query, view, ({ refund }) => refund.uuid);
@@ -91,9 +95,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       success: { description: "The refund.", schema: anyRefundSchema },
       errors: ["REFUND_NOT_FOUND"],
       async handle({ params }) {
-        const found = await find(params.uuid ?? "");
-        if (!found) throw new Fault("REFUND_NOT_FOUND");
-        return reply(200, view(found));
+        return reply(200, view(await requiredRefund(database, params.uuid)));
       },
     }),
   ];
