@@ -65,6 +65,23 @@ async function leftRefund(isOld = true, until = "polling"): Promise<string> {
   return uuid as string;
 }
 
+/** The bank reports a dispute over the whole payment. */
+async function contested(reference: string): Promise<void> {
+  const money = { amountMinor: BigInt(AMOUNT), currency: "IDR" };
+  const dispute = { id: `dsp-${uuidOf(reference)}`, status: "open", reason: "fraudulent", ...money } as const;
+  const about = { kind: "dispute", paymentOperationKey: keyOf(reference), dispute } as const;
+  expect(await report(service.origin, "kawah", about)).toBe(200);
+}
+
+/** The bank pays all of it back, on request; another payment pays for that. */
+async function refunded(reference: string): Promise<void> {
+  bank.refundStatus = "succeeded";
+  await told({ status: "paid", transactionId: `trx-${++transactions}` });
+  await client.post("/v1/refunds", { payment_reference: reference });
+  const status = async () => (await client.get(`/v1/payments/${reference}`)).json.status;
+  await vi.waitFor(async () => expect(await status()).toBe("refunded"), 30_000);
+}
+
 async function leftPayment(): Promise<string> {
   const reference = await told({ status: "processing" });
   await aDayPasses(reference);
@@ -205,13 +222,16 @@ test("a payment that is over, and whose acquirer never says whether money comes,
 });
 
 test.each([
-  ["succeeded", "took the IDR 10,000.00 of REF, which the book has: it stays succeeded", []],
-  ["failed", "has no money of REF any more: it stays succeeded, and a disagreement waits", ["dispute"]],
+  ["succeeded", undefined, "took the IDR 10,000.00 of REF, which the book has: it stays succeeded", []],
+  ["failed", undefined, "has no money of REF any more: it stays succeeded, and a disagreement waits", ["dispute"]],
+  ["failed", contested, "has no money of REF any more: it stays succeeded", []],
+  ["failed", refunded, "has no money of REF any more: it stays refunded", []],
 ] as const)(
-  "a paid payment whose acquirer says that it failed, and then nothing, is ended as %s",
-  async (outcome, summary, disagreements) => {
+  "a paid payment whose acquirer says that it failed, and then nothing, is ended as $0: $2",
+  async (outcome, before, summary, disagreements) => {
     const transactionId = `trx-${++transactions}`;
     const reference = await told({ status: "paid", transactionId });
+    await before?.(reference);
     const balance = await available();
     bank.answersQuestions = false;
     await report(service.origin, "kawah", {
@@ -235,7 +255,7 @@ test.each([
       outcome,
       ...(outcome === "succeeded" && { transaction_id: transactionId }),
     });
-    expect([done.status, done.json.status]).toEqual([200, "succeeded"]);
+    expect([done.status, done.json.status]).toEqual([200, before === refunded ? "refunded" : "succeeded"]);
     expect(await operation()).toMatchObject({ step: "done" });
     expect(await unknownOutcomes()).not.toContain(reference);
     expect(await available()).toBe(balance);
