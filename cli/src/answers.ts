@@ -1,4 +1,4 @@
-// The service's last answer, and the error for an answer in another form than this version knows.
+// The service's last answer, where its address is from, and the error for an answer in another form than this version knows.
 
 /** Says what the form is, or what is missing. */
 export class UnexpectedAnswer extends Error {
@@ -16,4 +16,13 @@ export const lastAnswer = (): LastAnswer | undefined => last;
 
 export function remember(answer: LastAnswer | undefined): void {
   last = answer;
+}
+
+let addressFile: string | undefined;
+
+/** The demo merchant's file, where the address of the service is from there. */
+export const lastAddressFile = (): string | undefined => addressFile;
+
+export function rememberAddressFile(file: string | undefined): void {
+  addressFile = file;
 }

@@ -1,6 +1,6 @@
 // Explains failures in words for people: the API's errors with advice, answers in an unknown form, and what the machine refuses.
 import { GerbangError } from "../../sdk/src/errors.ts";
-import { UnexpectedAnswer, lastAnswer } from "./answers.ts";
+import { UnexpectedAnswer, lastAddressFile, lastAnswer } from "./answers.ts";
 import { reasonOf } from "./listener/reasons.ts";
 import { type Printable, joined, words } from "./output/text.ts";
 
@@ -76,6 +76,9 @@ function goesOn({ code, outcomeUnknown, retryable, attempts }: GerbangError): bo
 /** What to do. The client's own advice is for programs: it may name a call of theirs, or a header that a command does not show. */
 function adviceOf(error: GerbangError): Printable {
   const { code, message, requestId, advice, idempotencyKey } = error;
+  const addressFile = lastAddressFile();
+  if (code === "CONNECTION_FAILED" && addressFile !== undefined)
+    return words`${addressFile} has this address from the last start of a service there. Start it with npm start; if it runs at another address, set GERBANG_BASE_URL.`;
   if (code === "CONNECTION_FAILED" || code === "ROUTE_NOT_FOUND")
     return words`Check the service's address, in GERBANG_BASE_URL or gerbang profiles list, and this machine's network.`;
   if (code === "ABORTED" && idempotencyKey !== undefined && goesOn(error))

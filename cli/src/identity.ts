@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Gerbang } from "../../sdk/src/gerbang.ts";
-import { remember } from "./answers.ts";
+import { remember, rememberAddressFile } from "./answers.ts";
 import { Trouble } from "./failures.ts";
 import { say } from "./output/print.ts";
 import { words } from "./output/text.ts";
@@ -31,6 +31,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Throws `Trouble` when there is no key, or half of one. */
 export function identityOf({ profile: named }: Named, environment: Environment = process.env): Identity {
+  rememberAddressFile(undefined);
   const set = (name: string): string | undefined => environment[name] || undefined;
   const [clientId, secret] = [set("GERBANG_CLIENT_ID"), secretOf(environment)];
   const baseUrl = set("GERBANG_BASE_URL") ?? set("BASE_URL");
@@ -61,8 +62,11 @@ export function identityOf({ profile: named }: Named, environment: Environment =
     const identity = { clientId: client_id, secret: own, merchantId, portalUrl };
     return { ...identity, baseUrl: withV1(set("GERBANG_BASE_URL") ?? base_url), from: `profile ${found.name}` };
   }
-  const demo = demoOf(set("GERBANG_DATA") ?? ".data");
-  if (demo) return { ...demo, baseUrl: withV1(baseUrl ?? demo.baseUrl) };
+  const demo = demoIdentity(environment);
+  if (demo) {
+    if (baseUrl === undefined) rememberAddressFile(demo.file);
+    return { ...demo, baseUrl: withV1(baseUrl ?? demo.baseUrl) };
+  }
   throw new Trouble(
     "There is no key to use. Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL.",
   );
@@ -103,8 +107,8 @@ function secretOf(environment: Environment): string | undefined {
 }
 
 /** The demo merchant of a development installation, whose file the service writes at its start. */
-function demoOf(folder: string): Identity | undefined {
-  const file = join(folder, "demo.json");
+export function demoIdentity(environment: Environment = process.env): (Identity & { file: string }) | undefined {
+  const file = join(environment.GERBANG_DATA || ".data", "demo.json");
   let demo: Record<string, unknown>;
   try {
     demo = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
@@ -115,6 +119,7 @@ function demoOf(folder: string): Identity | undefined {
   const { client_id: clientId, secret, base_url: baseUrl, merchant_id: merchantId } = demo;
   if (typeof clientId !== "string" || typeof secret !== "string" || typeof baseUrl !== "string") return undefined;
   return {
+    file,
     clientId,
     secret,
     baseUrl,

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { openInBrowser } from "./browser.ts";
 import { UnexpectedAnswer, remember } from "./answers.ts";
 import { Interrupted, Trouble } from "./failures.ts";
-import { originOf, userAgent } from "./identity.ts";
+import { demoIdentity, originOf, userAgent } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
 import { say, stopped, write } from "./output/print.ts";
 import { tableOf } from "./output/table.ts";
@@ -82,13 +82,14 @@ function begunOf(answer: Record<string, unknown>): Begun {
 
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
-/** The service to sign in to when none is named: that of the environment, else the one of the profile before. */
+/** The service to sign in to when none is named: that of the environment, else the one of the profile before, else the one that runs from this folder. */
 function baseUrlOf(profiles: Profiles, name: string): string {
   const own = process.env.GERBANG_BASE_URL || process.env.BASE_URL;
   if (own) return own;
   const { current, profiles: known } = profiles.read();
   const before = Object.hasOwn(known, name) ? known[name] : current === undefined ? undefined : known[current];
-  if (before) return before.base_url;
+  const address = before?.base_url ?? demoIdentity()?.baseUrl;
+  if (address !== undefined) return address;
   throw new Trouble("The service's address is missing. Name it: gerbang login --base-url https://pay.example.com/v1");
 }
 

@@ -19,7 +19,8 @@ export const sessionCommands: readonly Command[] = [
       "base-url": {
         value: "URL",
         form: httpAddress,
-        summary: "the service's address (default: GERBANG_BASE_URL, or the profile's)",
+        summary:
+          "the service's address (default: GERBANG_BASE_URL, or the profile's, or that of a service that runs from this folder)",
       },
       profile: {
         value: "NAME",

@@ -511,6 +511,9 @@ describe("whose key", () => {
     const { port } = new URL(client.credentials.base_url);
     const portal = `http://localhost:${port}/portal/${merchantId}/sandbox\n`;
     expect((await gerbang(["open", "--print"], environment)).data).toBe(portal);
+    const login = new Run(["login", "--no-browser"], environment);
+    await vi.waitFor(() => expect(login.words).toContain("/portal/device?code="), 30_000);
+    await login.interrupt();
   });
 });
 
@@ -535,6 +538,17 @@ describe("a terminal", () => {
     );
     const nobody = await gerbang(["balances"], { ...ofClient(), GERBANG_BASE_URL: "http://127.0.0.1:9" });
     expect(nobody.words).toContain(": The call to http://127.0.0.1:9 failed: bad port.\n");
+  });
+
+  test("is told to start the service of this folder again where its address answers no more", async () => {
+    const data = join(folder, "stopped");
+    mkdirSync(data);
+    const demo = { ...client.credentials, base_url: "http://127.0.0.1:9/v1", merchant_id: merchantId };
+    writeFileSync(join(data, "demo.json"), JSON.stringify(demo));
+    const { words } = await gerbang(["balances"], { GERBANG_DATA: data });
+    expect(words).toContain(`\n${join(data, "demo.json")} has this address from the last start of a service there. `);
+    const elsewhere = await gerbang(["balances"], { GERBANG_DATA: data, GERBANG_BASE_URL: "http://127.0.0.1:9/v1" });
+    expect(elsewhere.words).toContain("\nCheck the service's address, in GERBANG_BASE_URL or ");
   });
 
   test("is told what to check where there is nothing of this id", async () => {
