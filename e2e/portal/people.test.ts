@@ -262,6 +262,20 @@ test("a link that is pasted into the tab of the page that waits for it counts as
   expect(new URL(page.url()).hash).toBe("");
 });
 
+test("who opens a page at 127.0.0.1 while signed in at localhost is shown the way there", async () => {
+  const { page, place } = await portal.member("owner");
+  const byNumber = portal.service.origin;
+  await page.goto(`${byNumber}/portal${paths.payments(place)}`);
+  await heading(page).and(page.getByText("Sign in")).waitFor();
+  await page.getByRole("link", { name: "localhost" }).click();
+  await heading(page).and(page.getByText("Payments")).waitFor();
+  expect(new URL(page.url()).hostname).toBe("localhost");
+  const guest = await portal.guest();
+  await guest.page.goto("/portal/sign-in");
+  await heading(guest.page).and(guest.page.getByText("Sign in")).waitFor();
+  expect(await guest.page.getByRole("link", { name: "localhost" }).count()).toBe(0);
+});
+
 test("a profile changes the language of the menus and the zone of the times", async () => {
   const { page, open } = await portal.member("viewer");
   await open(paths.account());

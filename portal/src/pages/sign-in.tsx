@@ -41,6 +41,7 @@ export function Page() {
           beginSession(queries, begun);
         }}
       />
+      <ByName />
     </Guest>
   );
 }
@@ -54,6 +55,23 @@ function useNext(): string {
 function Onward({ to }: { to: string }) {
   const [path, query] = to.split("?");
   return <Navigate to={path ?? "/"} search={searchOf(query)} replace />;
+}
+
+/** The way to the same page by name, where it is open by a number of this machine: the service's links sign in by name, and a browser keeps the two apart. */
+function ByName() {
+  const { hostname, href } = location;
+  if (!/^(127\.[\d.]+|\[::1\])$/.test(hostname)) return null;
+  const byName = new URL(href);
+  byName.hostname = "localhost";
+  return (
+    <p className="text-xs text-muted">
+      This page is open at {hostname}. Links and passkeys of this service sign in at{" "}
+      <a className="link" href={byName.href}>
+        localhost
+      </a>
+      , and whoever is signed in there is not signed in here.
+    </p>
+  );
 }
 
 function LinkFailed({ link: { error } }: { link: Action<string, SessionView> }) {
