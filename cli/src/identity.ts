@@ -68,7 +68,7 @@ export function identityOf({ profile: named }: Named, environment: Environment =
     return { ...demo, baseUrl: withV1(baseUrl ?? demo.baseUrl) };
   }
   throw new Trouble(
-    "There is no key to use. Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL.",
+    "There is no key to use. Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL. For the demo merchant of a service on this machine, run this in the folder where it was started, or set GERBANG_DATA.",
   );
 }
 

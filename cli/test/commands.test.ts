@@ -410,6 +410,7 @@ describe("whose key", () => {
     expect((await gerbang(["balances", "list"], {})).words).toContain(
       "There is no key to use. Sign in with gerbang login",
     );
+    expect((await gerbang(["balances", "list"], {})).words).toContain("run this in the folder where it was started");
   });
 
   test("has several profiles, by name; the environment's key wins over any, unless one is named beside it", async () => {
