@@ -365,6 +365,22 @@ describe("a payment", () => {
     },
   );
 
+  test.each([
+    ["an earlier call, when the last one was paid", { step: "done", attempt: 2 }],
+    ["a call that was not made yet", { step: "planned", attempt: 1 }],
+  ] as const)("that is paid is not asked about because of a failure of %s", (_what, current) => {
+    const { payment, asked, start } = leftPayment({ ...current, dueAt: undefined }, { status: "succeeded" });
+    const { instructions = { type: "qr_string", value: "", expires_at: "" } } = payment;
+    const begun = { ...asked, step: "inquiring", attempt: 1 } as const;
+    const failed = { kind: "known", instructions, state: { status: "failed" } } as const;
+    const told = start.when(concludeOpening(parts, owner.merchant, begun, failed));
+    expect(told.changes.seen(operations, { book, id: payment.reference })).toMatchObject({
+      ...current,
+      dueAt: undefined,
+    });
+    expect(told.changes.inserted(exceptions)).toEqual([]);
+  });
+
   test("that failed, and that a refund's operation is read for, is not taken for a payment that is over", () => {
     const operation = anOperation("rfd_1", { kind: "refund", step: "inquiring", createdAt: aDayAgo });
     expect(() => refuseUnlessLeftOpen("failed", operation, NOW)).toThrow("It is failed.");
