@@ -9,7 +9,7 @@ import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.t
 import { at } from "../../portal/src/console/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faults } from "./kit/look.ts";
-import { type OperatorVisit, PHONE, isClean, usePortal } from "./kit/portal.ts";
+import { type OperatorVisit, PHONE, isCleanInConsole, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 
@@ -20,15 +20,10 @@ async function merchantWithBatch(name: string): Promise<Things & { id: string }>
   return { ...things, id: merchantId };
 }
 
-async function isCleanAndSeen(operator: OperatorVisit, name: string): Promise<void> {
-  await isClean(operator, name);
-  await operator.look(`console-${name}`);
-}
-
 async function areClean(operator: OperatorVisit, pages: Record<string, string>): Promise<void> {
   for (const [name, path] of Object.entries(pages)) {
     await operator.open(path);
-    await isCleanAndSeen(operator, name);
+    await isCleanInConsole(operator, name);
   }
 }
 
@@ -84,7 +79,7 @@ test("what a key changed is read in the console, with where it came from, and le
   await page.getByRole("heading", { level: 1, name: "What a key changed" }).waitFor();
   const made = page.getByRole("row", { name: /^create payment/ }).filter({ hasText: payment });
   expect(await made.innerText()).toContain("127.0.0.1");
-  await isCleanAndSeen(visit, "key");
+  await isCleanInConsole(visit, "key");
   await made.getByRole("link", { name: payment }).click();
   await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
   // The story of the payment leads back to the key.
@@ -382,7 +377,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   held.mockRestore();
   goesOn.resolve();
   await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals, so it proves nothing/).waitFor();
-  await isCleanAndSeen(support, "replay");
+  await isCleanInConsole(support, "replay");
 
   await page.getByRole("button", { name: "Verify the book" }).click();
   await page.getByText(/journals were replayed/).waitFor();
@@ -391,7 +386,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   expect(await page.getByText(head).count()).toBe(1);
   await page.getByText("1 replay before").click();
   await page.getByRole("region", { name: "Replays before" }).getByText("stopped").waitFor();
-  await isCleanAndSeen(support, "replayed");
+  await isCleanInConsole(support, "replayed");
   const [book] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Download as hledger" }).click(),

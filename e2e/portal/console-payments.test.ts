@@ -9,8 +9,7 @@ import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.t
 import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything, paidPayment } from "./kit/given.ts";
-import { faultsIn, showIn } from "./kit/look.ts";
-import { PHONE, type Visit, usePortal } from "./kit/portal.ts";
+import { PHONE, isCleanInConsole, usePortal } from "./kit/portal.ts";
 
 const rimba = scriptedAcquirer("rimba");
 const portal = usePortal({ acquirers: [rimba] });
@@ -29,21 +28,13 @@ beforeAll(async () => {
   ofOther = made.json.reference as string;
 });
 
-async function isWhole({ page, look }: Visit, name: string): Promise<void> {
-  for (const theme of ["light", "dark"] as const) {
-    await showIn(page, theme);
-    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
-  }
-  await look(`console-${name}`);
-}
-
 test("payments of all merchants are found by what one knows of them, and the address keeps it", async () => {
   const visit = await portal.operator("viewer");
   const { page, open } = visit;
   await open(at.payments());
   const table = page.getByRole("group", { name: "Payments" });
   expect(await table.getByRole("row").count()).toBe(6);
-  await isWhole(visit, "payments");
+  await isCleanInConsole(visit, "payments");
   await page.getByLabel("Merchant", { exact: true }).fill(merchantId);
   await page.getByLabel("Merchant", { exact: true }).press("Enter");
   await page.getByLabel("Status").selectOption("pending");
@@ -100,7 +91,7 @@ test("the story of a payment tells all of it, what others wrote as text, and a v
   expect(await story.getByRole("list", { name: "How it was judged" }).innerText()).toContain(
     "points a person reviews it",
   );
-  await isWhole(visit, "payment");
+  await isCleanInConsole(visit, "payment");
   expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   await open(at.payment(ofOther));
   expect(await page.getByText(HOSTILE).first().isVisible()).toBe(true);
@@ -118,19 +109,19 @@ test("an admin refunds for a merchant once, who did it stands below the story, a
   expect(await page.getByText("A reason is needed.").isVisible()).toBe(true);
   await page.getByLabel("Amount in IDR").fill("1,000.00");
   await page.getByLabel("Reason").fill("Paid twice");
-  await isWhole(visit, "payment-refund");
+  await isCleanInConsole(visit, "payment-refund");
   await page.getByRole("button", { name: "Refund", exact: true }).dblclick();
   await page.getByText("“Paid twice”").waitFor();
   expect(await page.getByText("“Paid twice”").count()).toBe(1);
   await page.getByRole("region", { name: "What operators did" }).getByRole("link", { name: email }).waitFor();
-  await isWhole(visit, "payment-hands");
+  await isCleanInConsole(visit, "payment-hands");
   await open(at.refunds());
   expect(await page.getByRole("group", { name: "Refunds" }).getByRole("row").count()).toBe(3);
-  await isWhole(visit, "refunds");
+  await isCleanInConsole(visit, "refunds");
   await page.getByRole("group", { name: "Refunds" }).getByRole("link").first().click();
   await page.getByRole("heading", { level: 1, name: "Refund", exact: true }).waitFor();
   await page.getByText("Paid twice", { exact: true }).waitFor();
-  await isWhole(visit, "refund");
+  await isCleanInConsole(visit, "refund");
 });
 
 test("an amount is typed as the page shows it: in Indonesian 1,500 dinars are one and a half, and 1.500 are not", async () => {
@@ -198,7 +189,7 @@ test("money that came after its payment had ended stands above what the payment 
   await report(service.origin, "rimba", { kind: "payment", operationKey, state: { status: "paid", receipt } });
   await page.reload();
   await late.waitFor();
-  await isWhole(visit, "payment-late-money");
+  await isCleanInConsole(visit, "payment-late-money");
   await late.getByRole("link", { name: "decide whose it is" }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
 });
@@ -259,7 +250,7 @@ test("who took a payment, its ids, its messages and what fitted nothing are read
     expect(await asked.innerText()).toContain('"api_key": "[redacted]"');
   }
   // The portal shows the same.
-  await isWhole(operator, "payment-at-acquirer");
+  await isCleanInConsole(operator, "payment-at-acquirer");
   await member.page.setViewportSize(PHONE);
   expect(await member.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
   await operator.open(at.acquirer("rimba"));
@@ -283,5 +274,5 @@ test("a dispute that two must record is asked for, and its page says what it wou
   await page.getByText("It now waits for a second operator, under Approvals.").waitFor();
   await page.waitForURL(/\/approvals\/apr_/);
   await page.getByText(`of ${reference} are contested (general): they are held`).first().waitFor();
-  await isWhole(visit, "dispute-asked");
+  await isCleanInConsole(visit, "dispute-asked");
 });

@@ -64,6 +64,12 @@ export async function isClean({ page }: { page: Page }, name: string): Promise<v
   }
 }
 
+/** Expects the same of a page of the console, and saves pictures of it as `console-<name>`. */
+export async function isCleanInConsole(visit: Visit, name: string): Promise<void> {
+  await isClean(visit, name);
+  await visit.look(`console-${name}`);
+}
+
 class Portal {
   service!: TestService;
   browser!: Browser;
