@@ -20,7 +20,7 @@ export interface DisputeLink {
   evidenceTries: number;
 }
 
-type LinkKey = Pick<DisputeLink, "book" | "gatewayCode" | "acquirerDisputeId">;
+export type LinkKey = Pick<DisputeLink, "book" | "gatewayCode" | "acquirerDisputeId">;
 
 const keyColumns = {
   ...bookColumns,

@@ -7,7 +7,7 @@ import type { Dispute } from "../disputes/dispute.ts";
 import { contest, contestableMinor, extend, isContestable, resolve, review } from "../disputes/disputes.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
-import { isRunning } from "../payments/payment.ts";
+import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
@@ -15,7 +15,7 @@ import { need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
 import type { Operation } from "./operation.ts";
-import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
+import { type DisputeLink, type LinkKey, acquirerDisputes } from "./dispute-reports.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 
@@ -29,6 +29,9 @@ interface Reported {
   link: DisputeLink | undefined;
   exchanged: CallMessages | undefined;
 }
+
+/** `dueAt`: until when the acquirer takes evidence, by the book's clock. */
+type DueReport = ReportedDispute & { dueAt: Micros | undefined };
 
 /**
  * Takes an acquirer's report of a dispute about the payment of `operation`. The first report opens the dispute here, whatever its status, over what
@@ -57,67 +60,70 @@ export function disputeReport(
       const { set, now, realNow } = context;
       const payment = findLocked(context, paymentReference);
       keepMessages(context, operation, exchanged);
-      const link = set.get(acquirerDisputes, key);
       // The acquirer's deadline is in real time; a sandbox book has its own clock.
       const left = reported.respondBy && Math.min(Math.max(reported.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
-      const due = left === undefined ? undefined : left + now;
-      const raise = (): ExceptionKind => {
-        // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
-        const occasions = [`${reported.id} ${reported.status} ${reported.amountMinor} ${reported.currency}`];
-        const about = { ...operation, gatewayCode };
-        recordException(context, about, operation.attempt, "dispute", { occasions, isAlwaysNews: true });
-        return "dispute";
-      };
-      // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.
-      if (reported.status === "appealed") return raise();
-      const isContested = reported.status !== "won" && reported.status !== "withdrawn";
-      if (link) {
-        const known = set.get(disputes, { book, uuid: link.disputeId });
-        if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-        const isLess = reported.amountMinor < known.amountMinor;
-        if (link.paymentReference !== paymentReference || isLess || known.currency !== reported.currency)
-          return raise();
-        // Reports come in any order: the report that it was opened, or answered, may be late.
-        const awaits = known.status === "needs_response";
-        if (reported.status === "open") {
-          if (awaits && due !== undefined && due > known.evidenceDueAt + MINUTE) extend(context, known, due);
-        } else if (reported.status === "under_review") {
-          if (awaits) answeredThere(context, known, link);
-        } else if (isRunning(known.status)) resolve(context, known, reported.status);
-        else if (known.status !== reported.status) return raise();
-        return reported.amountMinor > known.amountMinor && isContested ? raise() : undefined;
-      }
-      const fits =
-        isContestable(payment) &&
-        // An acquirer that was asked before another one took the payment has none of its money.
-        payment.gatewayCode === gatewayCode &&
-        payment.currency === reported.currency &&
-        reported.amountMinor > 0n &&
-        reported.amountMinor <= payment.amountMinor;
-      const { reason } = reported;
-      const leftMinor = contestableMinor(payment);
-      if (!fits || leftMinor === 0n) return raise();
-      const amountMinor = reported.amountMinor < leftMinor ? reported.amountMinor : leftMinor;
-      const opened = contest(context, payment, {
-        reason,
-        amountMinor,
-        ...(due !== undefined && { evidenceDueAt: due }),
-      });
-      const made: DisputeLink = {
-        ...key,
-        disputeId: opened.uuid,
-        paymentReference,
-        evidenceDueAt: realNow,
-        evidenceEndedAt: undefined,
-        evidenceTries: 0,
-      };
-      set.insert(acquirerDisputes, made);
-      if (reported.status === "under_review") answeredThere(context, opened, made);
-      else if (reported.status !== "open") resolve(context, opened, reported.status);
-      // The rest of the contested money was given back before: a person finds out which of the two stands.
-      return amountMinor < reported.amountMinor && isContested ? raise() : undefined;
+      const report = { ...reported, dueAt: left === undefined ? undefined : left + now };
+      const link = set.get(acquirerDisputes, key);
+      const fits = link ? followDispute(context, payment, link, report) : openDispute(context, payment, key, report);
+      if (fits) return undefined;
+      // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
+      const occasions = [`${reported.id} ${reported.status} ${reported.amountMinor} ${reported.currency}`];
+      const about = { ...operation, gatewayCode };
+      recordException(context, about, operation.attempt, "dispute", { occasions, isAlwaysNews: true });
+      return "dispute";
     },
   });
+}
+
+/** True of an outcome that leaves the money with us: what exactly was contested matters no more. */
+const isOurs = (status: DueReport["status"]): boolean => status === "won" || status === "withdrawn";
+
+/** Takes a further report of a dispute that is known here. False when a person must look at it: it does not fit, or is of more than is held. */
+function followDispute(context: CommandContext, payment: Payment, link: DisputeLink, report: DueReport): boolean {
+  const { status, amountMinor, dueAt } = report;
+  const known = context.set.get(disputes, { book: context.book, uuid: link.disputeId });
+  if (!known) throw new Fault("SERVICE_UNAVAILABLE");
+  const isSame = link.paymentReference === payment.reference && known.currency === report.currency;
+  // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.
+  if (!isSame || amountMinor < known.amountMinor || status === "appealed") return false;
+  // Reports come in any order: the report that it was opened, or answered, may be late.
+  const awaits = known.status === "needs_response";
+  if (status === "open") {
+    if (awaits && dueAt !== undefined && dueAt > known.evidenceDueAt + MINUTE) extend(context, known, dueAt);
+  } else if (status === "under_review") {
+    if (awaits) answeredThere(context, known, link);
+  } else if (isRunning(known.status)) resolve(context, known, status);
+  else if (known.status !== status) return false;
+  return amountMinor === known.amountMinor || isOurs(status);
+}
+
+/** Opens the dispute that is reported for the first time. False when a person must look at it: it does not fit, or is of more than is left. */
+function openDispute(context: CommandContext, payment: Payment, key: LinkKey, report: DueReport): boolean {
+  const { status, currency, reason, dueAt } = report;
+  const fits =
+    isContestable(payment) &&
+    // An acquirer that was asked before another one took the payment has none of its money.
+    payment.gatewayCode === key.gatewayCode &&
+    payment.currency === currency &&
+    report.amountMinor > 0n &&
+    report.amountMinor <= payment.amountMinor;
+  const leftMinor = contestableMinor(payment);
+  if (!fits || leftMinor === 0n || status === "appealed") return false;
+  const amountMinor = report.amountMinor < leftMinor ? report.amountMinor : leftMinor;
+  const opened = contest(context, payment, { reason, amountMinor }, dueAt);
+  const link: DisputeLink = {
+    ...key,
+    disputeId: opened.uuid,
+    paymentReference: payment.reference,
+    evidenceDueAt: context.realNow,
+    evidenceEndedAt: undefined,
+    evidenceTries: 0,
+  };
+  context.set.insert(acquirerDisputes, link);
+  if (status === "under_review") answeredThere(context, opened, link);
+  else if (status !== "open") resolve(context, opened, status);
+  // The rest of the contested money was given back before: a person finds out which of the two stands.
+  return amountMinor === report.amountMinor || isOurs(status);
 }
 
 /** A dispute that was answered at its acquirer: none of our evidence is awaited, or submitted, any more. */

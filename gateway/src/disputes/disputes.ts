@@ -76,7 +76,8 @@ export function contestableMinor({ amountMinor, refundedMinor, refundPendingMino
 export function contest(
   context: CommandContext,
   payment: Payment,
-  { reason, amountMinor, evidenceDueAt }: { reason: DisputeReason; amountMinor: Minor; evidenceDueAt?: Micros },
+  { reason, amountMinor }: Pick<Dispute, "reason" | "amountMinor">,
+  evidenceDueAt = context.now + EVIDENCE_TIME,
 ): DisputeOfOrder {
   const { set, book, now } = context;
   const dispute: Dispute = {
@@ -87,7 +88,7 @@ export function contest(
     reason,
     amountMinor,
     currency: payment.currency,
-    evidenceDueAt: evidenceDueAt ?? now + EVIDENCE_TIME,
+    evidenceDueAt,
     openedAt: now,
     resolvedAt: undefined,
   };
