@@ -137,14 +137,11 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
         const part = amountMinor === undefined ? call.body.amount_minor : wireAmount(amountMinor);
         const asked = { reason: call.body.reason, amount_minor: part };
         const command = openDispute({ merchant, book }, call.body.payment_reference, asked);
-        return moves.move(
-          book,
-          call,
-          answering(command, (dispute) => {
-            refuseBeyond(call.freeUpToMinor, dispute.amountMinor);
-            return reply(201, disputeView(dispute));
-          }),
-        );
+        const answered = answering(command, (dispute) => {
+          refuseBeyond(call.freeUpToMinor, dispute.amountMinor);
+          return reply(201, disputeView(dispute));
+        });
+        return moves.move(book, call, answered);
       },
     }),
     operatorEndpoint({
@@ -182,11 +179,8 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
           throw new Fault("APPROVAL_CLOSED", { message: "It was answered after that was asked. Ask again." });
         // Nor is what is answered from now on what was read.
         const command = resolveDispute(owner, key, call.body.outcome, dispute?.status);
-        return moves.move(
-          owner.book,
-          call,
-          answering(command, (dispute) => reply(200, disputeView(dispute))),
-        );
+        const answered = answering(command, (decided) => reply(200, disputeView(decided)));
+        return moves.move(owner.book, call, answered);
       },
     }),
     operatorEndpoint({

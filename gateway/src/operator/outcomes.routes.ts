@@ -1,6 +1,7 @@
 // Endpoints of outcomes that an operator records: of a refund or a payment that its acquirer leaves open, since it is gone or never says.
 import { z } from "zod";
 import { operationOfRow, selectOperation } from "../acquiring/operations.sql.ts";
+import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { receiptOfRow } from "../acquiring/receipts.sql.ts";
 import type { OpeningParts } from "../acquiring/opening.ts";
 import type { Operation } from "../acquiring/operation.ts";
@@ -25,6 +26,7 @@ import { type RefundOfOrder, refundView } from "../refunds/refund.ts";
 import { refundParams, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
 import { selectReceiptsOf } from "../story/story.sql.ts";
+import type { Foreseen } from "./approval.ts";
 import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -136,7 +138,7 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
     const payment = await findAnyPayment(database, reference);
     if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
     const asked = await database.first(selectOperation(payment.book, reference), operationOfRow);
-    if (!asked) refuseUnlessLeftOpen(payment.status, asked, clock.now());
+    refuseUnlessLeftOpen(payment.status, asked, clock.now());
     return { payment, asked };
   };
   return operatorEndpoint<z.infer<typeof paymentOutcomeSchema>, unknown>({
@@ -155,36 +157,12 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
       action: "record_outcome",
       async foresee({ params, body: { outcome, transaction_id: id } }) {
         const { payment, asked } = await find(params.reference);
-        const { book, reference, status } = payment;
-        const { gatewayCode } = asked;
-        refuseUnlessLeftOpen(status, asked, clock.now());
+        const { book, reference } = payment;
         const rows = await database.query(selectReceiptsOf(book, reference));
-        const known = rows.map(receiptOfRow).filter((one) => one.gatewayCode === gatewayCode);
-        const own = known.find(({ transactionId: one }) => one === id);
-        if (id !== undefined) refuseOther(payment, own, id);
-        const { amountMinor, currency } = own ?? payment;
-        const money = `${currency} ${readable(amountMinor, currency)}`;
-        const isOpen = status === "processing";
-        const stays = isOpen ? "it fails" : `it stays ${status}`;
-        const isBooked = isPaid(status) || own !== undefined;
-        const ids = known.map(({ transactionId: one }) => one).join(", ");
-        const late = isOpen ? "" : `, which is ${status}: late money${ids && `, beside that of ${ids}`}`;
-        const isHeld = known.some(({ status: kept }) => kept === "unapplied" || kept === "credited");
-        const isGone = (isHeld || (isPaid(status) && status !== "refunded")) && !isDisputed(payment, true);
-        const waits = isGone ? ", and a disagreement waits" : "";
-        const has =
-          ids || isPaid(status) ? `has no money of ${reference} any more` : `took nothing for ${reference} of ${money}`;
-        const took = `took the ${money} of ${reference}${isBooked ? `, which the book has: ${stays}` : late}`;
-        const received = isOpen
-          ? capturePostings({ ...payment, gatewayCode })
-          : unappliedPostings(gatewayCode, payment);
-        return {
-          summary: `Record that ${gatewayCode} ${outcome === "succeeded" ? took : `${has}: ${stays}${waits}`}`,
-          book,
-          paymentReference: reference,
-          amount: { amountMinor, currency },
-          postings: outcome === "failed" || isBooked ? [] : received,
-        };
+        const receipts = rows.map(receiptOfRow).filter((one) => one.gatewayCode === asked.gatewayCode);
+        const doubt = { payment, gatewayCode: asked.gatewayCode, receipts };
+        const effects = outcome === "succeeded" ? foreseeTaken(doubt, id) : foreseeGone(doubt);
+        return { book, paymentReference: reference, ...effects };
       },
     },
     async handle(call) {
@@ -195,6 +173,44 @@ function paymentOutcome(parts: OutcomeParts): OperatorEndpoint {
       return moves.move(payment.book, call, answered);
     },
   });
+}
+
+/** A payment in doubt, and what its acquirer is known to have taken for it beside what paid it. */
+interface Doubt {
+  payment: Payment;
+  gatewayCode: string;
+  receipts: readonly KeptReceipt[];
+}
+
+type Effects = Pick<Foreseen, "summary" | "amount" | "postings">;
+
+/** Of the record that the acquirer took the money, by this transaction. Throws VALIDATION_ERROR for one that cannot be the payment's. */
+function foreseeTaken({ payment, gatewayCode, receipts }: Doubt, id: string | undefined): Effects {
+  const { reference, status } = payment;
+  const own = receipts.find(({ transactionId: one }) => one === id);
+  if (id !== undefined) refuseOther(payment, own, id);
+  const { amountMinor, currency } = own ?? payment;
+  const taken = `Record that ${gatewayCode} took the ${currency} ${readable(amountMinor, currency)} of ${reference}`;
+  const amount = { amountMinor, currency };
+  if (isPaid(status) || own)
+    return { summary: `${taken}, which the book has: it stays ${status}`, amount, postings: [] };
+  if (status === "processing")
+    return { summary: taken, amount, postings: capturePostings({ ...payment, gatewayCode }) };
+  const others = receipts.map(({ transactionId: one }) => one).join(", ");
+  const summary = `${taken}, which is ${status}: late money${others && `, beside that of ${others}`}`;
+  return { summary, amount, postings: unappliedPostings(gatewayCode, payment) };
+}
+
+/** Of the record that the acquirer has no money: money that is here, and that no dispute explains, is then a disagreement. */
+function foreseeGone({ payment, gatewayCode, receipts }: Doubt): Effects {
+  const { reference, status, amountMinor, currency } = payment;
+  const isHeld = receipts.some(({ status: kept }) => kept === "unapplied" || kept === "credited");
+  const disagrees = (isHeld || (isPaid(status) && status !== "refunded")) && !isDisputed(payment, true);
+  const was = receipts.length > 0 || isPaid(status);
+  const none = `took nothing for ${reference} of ${currency} ${readable(amountMinor, currency)}`;
+  const after = `${status === "processing" ? "it fails" : `it stays ${status}`}${disagrees ? ", and a disagreement waits" : ""}`;
+  const summary = `Record that ${gatewayCode} ${was ? `has no money of ${reference} any more` : none}: ${after}`;
+  return { summary, amount: { amountMinor, currency }, postings: [] };
 }
 
 async function ownerOf({ directory }: OutcomeParts, book: Book): Promise<BookOwner> {
