@@ -37,9 +37,8 @@ export async function sweep({ database, lanes, directory, clock, log }: SweepPar
   const without = new Map([...lanes.quarantine.keys()].map((name) => [name, bookOfName(name)]));
   for (let done = 0; ;) {
     const { most, book: only } = task;
-    const rows = await database.query(
-      task.due({ realNow: clock.now(), most, without: [...without.values()], book: only }),
-    );
+    const due = task.due({ realNow: clock.now(), most, without: [...without.values()], book: only });
+    const rows = await database.query(due);
     const leftOut = without.size;
     const worked = await Promise.all(
       rows.map(async (row) => {

@@ -28,22 +28,21 @@ interface Reader {
 export async function listRequests(database: Database, book: Book, query: RequestsQuery): Promise<Reply> {
   const after = query.starting_after;
   await checkCursor(book, after, (id) => database.first(selectRequest(book, id), () => ({ book })));
-  const rows = await database.query(
-    selectRequests({
-      book,
-      outcome: query.outcome,
-      method: query.method,
-      path: query.path,
-      status: query.status === undefined ? undefined : Number(query.status),
-      code: query.error_code,
-      clientId: query.client_id,
-      idempotencyKey: query.idempotency_key,
-      createdFrom: rangeFrom("created_from", query.created_from),
-      createdBefore: rangeBefore("created_to", query.created_to),
-      after,
-      limit: limitOf(query),
-    }),
-  );
+  const statement = selectRequests({
+    book,
+    outcome: query.outcome,
+    method: query.method,
+    path: query.path,
+    status: query.status === undefined ? undefined : Number(query.status),
+    code: query.error_code,
+    clientId: query.client_id,
+    idempotencyKey: query.idempotency_key,
+    createdFrom: rangeFrom("created_from", query.created_from),
+    createdBefore: rangeBefore("created_to", query.created_to),
+    after,
+    limit: limitOf(query),
+  });
+  const rows = await database.query(statement);
   return page(rows.map(requestOfRow), query, requestView, ({ requestId }) => requestId);
 }
 

@@ -108,16 +108,15 @@ export async function listDisputes(
 ): Promise<Reply> {
   const after = query.starting_after;
   await checkCursor(book, after, (id) => readDispute(database, book.merchantId, id));
-  const rows = await database.query(
-    selectDisputes({
-      book,
-      status: query.status,
-      paymentReference: query.payment_reference,
-      from: rangeFrom("opened_from", query.opened_from),
-      before: rangeBefore("opened_to", query.opened_to),
-      after,
-      limit: limitOf(query),
-    }),
-  );
+  const statement = selectDisputes({
+    book,
+    status: query.status,
+    paymentReference: query.payment_reference,
+    from: rangeFrom("opened_from", query.opened_from),
+    before: rangeBefore("opened_to", query.opened_to),
+    after,
+    limit: limitOf(query),
+  });
+  const rows = await database.query(statement);
   return page(rows.map(disputeOfOrderRow), query, disputeView, ({ uuid }) => uuid);
 }

@@ -91,13 +91,12 @@ function redactValue(value: unknown, name: string, depth: number, options: Redac
   if (depth >= DEPTH_MAX) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactValue(item, name, depth + 1, options));
   const isTrusted = options.trusted !== undefined && name === options.trusted;
+  const fields = Object.entries(value).map(([field, inner]) => {
+    if (isPrivate(field) && inner !== null) return [field, REDACTED];
+    return [field, isTrusted && typeof inner === "string" ? inner : redactValue(inner, field, depth + 1, options)];
+  });
   // Object.fromEntries keeps a field called __proto__ as an ordinary field.
-  return Object.fromEntries(
-    Object.entries(value).map(([field, inner]) => {
-      if (isPrivate(field) && inner !== null) return [field, REDACTED];
-      return [field, isTrusted && typeof inner === "string" ? inner : redactValue(inner, field, depth + 1, options)];
-    }),
-  );
+  return Object.fromEntries(fields);
 }
 
 /** Redacts a number that may be a card number. Fields that end in `_minor` are amounts, and kept. */

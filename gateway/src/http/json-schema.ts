@@ -78,14 +78,12 @@ function refuseSecond(kind: string, name: string, value: Json, known: Json | und
 function addDiscriminator(schema: z.core.$ZodType, json: Json): void {
   if (!(schema instanceof z.ZodDiscriminatedUnion)) return;
   const propertyName = schema.def.discriminator;
-  const mapping = Object.fromEntries(
-    (schema.options as z.ZodObject[]).flatMap((option) => {
-      const field = option.shape[propertyName] as z.ZodLiteral | z.ZodEnum;
-      const values = field instanceof z.ZodLiteral ? [...field.values] : field.options;
-      return values.map((value) => [value, `#/components/schemas/${option.meta()?.id}`]);
-    }),
-  );
-  Object.assign(json, { discriminator: { propertyName, mapping } });
+  const targets = (schema.options as z.ZodObject[]).flatMap((option) => {
+    const field = option.shape[propertyName] as z.ZodLiteral | z.ZodEnum;
+    const values = field instanceof z.ZodLiteral ? [...field.values] : field.options;
+    return values.map((value) => [value, `#/components/schemas/${option.meta()?.id}`]);
+  });
+  Object.assign(json, { discriminator: { propertyName, mapping: Object.fromEntries(targets) } });
 }
 
 /** Allows `null` in every field in which the service treats it as left out, also in nested objects. */
@@ -143,14 +141,12 @@ function open(schema: Json): Json {
 /** Applies `change` to the schemas directly inside a schema. Values such as examples stay unchanged. */
 function inside(schema: Json, change: (inner: Json) => Json): Json {
   const isSchema = (value: unknown): value is Json => typeof value === "object" && value !== null;
+  const changeAll = (properties: Json): Json =>
+    Object.fromEntries(Object.entries(properties).map(([name, own]) => [name, change(own as Json)]));
   return Object.fromEntries(
     Object.entries(schema).map(([word, value]) => {
       if (["anyOf", "oneOf", "allOf", "prefixItems"].includes(word)) return [word, (value as Json[]).map(change)];
-      if (word === "properties")
-        return [
-          word,
-          Object.fromEntries(Object.entries(value as Json).map(([name, own]) => [name, change(own as Json)])),
-        ];
+      if (word === "properties") return [word, changeAll(value as Json)];
       const one = ["items", "additionalProperties", "propertyNames", "contentSchema", "not", "then"].includes(word);
       return [word, one && isSchema(value) ? change(value) : value];
     }),

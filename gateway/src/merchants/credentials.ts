@@ -144,19 +144,18 @@ export class Credentials {
     const kind = book.environment === "sandbox" ? "test" : "live";
     const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
     const secret = newSecret(`sk_${kind}_`);
-    await query(
-      insertCredential({
-        name: terms.name,
-        scopes: terms.scopes ?? allScopes,
-        signature: terms.signature ?? "any",
-        allowedAddresses: terms.allowedAddresses ?? [],
-        expiresAt: terms.expiresAt,
-        book,
-        clientId,
-        sealed: vault.seal(secret, credentialOwner(clientId)),
-        createdAt: clock.now(),
-      }),
-    );
+    const statement = insertCredential({
+      name: terms.name,
+      scopes: terms.scopes ?? allScopes,
+      signature: terms.signature ?? "any",
+      allowedAddresses: terms.allowedAddresses ?? [],
+      expiresAt: terms.expiresAt,
+      book,
+      clientId,
+      sealed: vault.seal(secret, credentialOwner(clientId)),
+      createdAt: clock.now(),
+    });
+    await query(statement);
     return { clientId, secret };
   }
 }

@@ -70,14 +70,13 @@ export class DeviceCodes {
       createdAt: now,
       expiresAt: now + DEVICE_CODE_LASTS_SECONDS * SECOND,
     };
-    const made = await this.parts.database.query(
-      insertDeviceCode({
-        ...request,
-        deviceDigest: sha256(deviceCode),
-        addressGroup: addressGroup(origin.address),
-        intervalSeconds: INTERVAL_SECONDS,
-      }),
-    );
+    const statement = insertDeviceCode({
+      ...request,
+      deviceDigest: sha256(deviceCode),
+      addressGroup: addressGroup(origin.address),
+      intervalSeconds: INTERVAL_SECONDS,
+    });
+    const made = await this.parts.database.query(statement);
     if (made.length > 0) return { ...request, deviceCode };
     throw new Fault("RATE_LIMITED", {
       retryAfterSeconds: 60,

@@ -58,12 +58,8 @@ export function extentOf(role: MemberRole, action: Action): Extent {
 
 /** All actions that a role may take in an environment. They are the scopes of the person's requests there. */
 export function actionsOf(role: MemberRole, environment: Environment): ReadonlySet<Action> {
-  return new Set(
-    actions.filter((action) => {
-      const extent = extentOf(role, action);
-      return extent === "both" || (extent === "sandbox" && environment === "sandbox");
-    }),
-  );
+  const extents: readonly Extent[] = environment === "sandbox" ? ["both", "sandbox"] : ["both"];
+  return new Set(actions.filter((action) => extents.includes(extentOf(role, action))));
 }
 
 /** Scopes in `asked` that the role lacks: nobody gets more by a key than by their role. What no owner has in the environment is left out. */

@@ -40,17 +40,16 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
         if (cursor !== undefined && !(after && (await find(book, after)))) throw unknownCursor(cursor);
-        const rows = await database.query(
-          selectBookAttempts({
-            book,
-            hidden: hiddenTypes(principal.scopes),
-            failedOnly: query.outcome === "failed",
-            startedFrom: rangeFrom("started_from", query.started_from),
-            startedBefore: rangeBefore("started_to", query.started_to),
-            after,
-            limit: limitOf(query),
-          }),
-        );
+        const statement = selectBookAttempts({
+          book,
+          hidden: hiddenTypes(principal.scopes),
+          failedOnly: query.outcome === "failed",
+          startedFrom: rangeFrom("started_from", query.started_from),
+          startedBefore: rangeBefore("started_to", query.started_to),
+          after,
+          limit: limitOf(query),
+        });
+        const rows = await database.query(statement);
         return page(rows.map(listedAttemptOfRow), query, listedView, deliveryIdOf);
       },
     }),

@@ -101,17 +101,16 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
   const { book } = call;
   const after = query.starting_after;
   await checkCursor(book, after, (id) => readRefund(database, book.merchantId, id));
-  const rows = await database.query(
-    selectRefunds({
-      book,
-      paymentReference: query.payment_reference,
-      status: query.status,
-      from: rangeFrom("created_from", query.created_from),
-      before: rangeBefore("created_to", query.created_to),
-      after,
-      limit: limitOf(query),
-    }),
-  );
+  const statement = selectRefunds({
+    book,
+    paymentReference: query.payment_reference,
+    status: query.status,
+    from: rangeFrom("created_from", query.created_from),
+    before: rangeBefore("created_to", query.created_to),
+    after,
+    limit: limitOf(query),
+  });
+  const rows = await database.query(statement);
   return page(rows.map(refundOfOrderRow), query, refundView, ({ uuid }) => uuid);
 }
 

@@ -113,16 +113,15 @@ export const readSettlement = readerOf("settlement", selectSettlement, settlemen
 export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {
   const after = query.starting_after;
   await checkCursor(book, after, (id) => readSettlement(database, book.merchantId, id));
-  const rows = await database.query(
-    selectSettlements({
-      book,
-      status: query.status,
-      currency: query.currency,
-      endFrom: rangeFrom("date_from", query.date_from),
-      endBefore: rangeBefore("date_to", query.date_to),
-      after,
-      limit: limitOf(query),
-    }),
-  );
+  const statement = selectSettlements({
+    book,
+    status: query.status,
+    currency: query.currency,
+    endFrom: rangeFrom("date_from", query.date_from),
+    endBefore: rangeBefore("date_to", query.date_to),
+    after,
+    limit: limitOf(query),
+  });
+  const rows = await database.query(statement);
   return page(rows.map(settlementOfRow), query, settlementView, ({ uuid }) => uuid);
 }
