@@ -39,6 +39,7 @@ const floors: string[][] = [
     "rooms.ts",
     "surfaces.ts",
     "operator-listener.ts",
+    "public-listener.ts",
     "contract.ts",
     "app.ts",
   ],

@@ -52,7 +52,7 @@ test("the operators' listener knows their paths alone, and answers like every ot
   expect(answer.headers.get("x-ratelimit-limit")).toBe("5");
   expect(outcome(await ask(service.operatorOrigin, "/v1/balances"))).toBe("404 ROUTE_NOT_FOUND");
   const contract = await ask(service.operatorOrigin, "/ops/v1/openapi.json");
-  expect(contract.text).toBe(service.app.operatorContract);
+  expect(contract.text).toBe(service.app.contracts.operator());
 });
 
 test("a full public listener, and an address that has used it up, keep no operator out", async () => {

@@ -45,7 +45,7 @@ interface OperatorListener {
   server: FastifyInstance;
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
-  contract(): string;
+  contract: () => string;
   /** Number of open streams. */
   listening(): number;
   stopListening(): void;

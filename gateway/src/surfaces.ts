@@ -107,7 +107,7 @@ import { Sender } from "./webhooks/sender.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
 
 /** The merchants' endpoints, with their long polls and other parts that a stop must end. */
-interface MerchantSurface {
+export interface MerchantSurface {
   endpoints: Endpoint[];
   /** Number of waiting long polls. */
   listening(): number;

@@ -129,9 +129,13 @@ export function openapiCommand({ operator, portal, postman }: Documents): Promis
     roles: new Set(),
   });
   if (postman) {
-    process.stdout.write(`${JSON.stringify(postmanCollection(JSON.parse(app.contract) as Json), null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify(postmanCollection(JSON.parse(app.contracts.merchant()) as Json), null, 2)}\n`,
+    );
   } else {
-    process.stdout.write(operator ? app.operatorContract : portal ? app.portalContract : app.contract);
+    process.stdout.write(
+      operator ? app.contracts.operator() : portal ? app.contracts.portal() : app.contracts.merchant(),
+    );
   }
   return Promise.resolve(0);
 }

@@ -154,7 +154,7 @@ async function run(parts: ServeParts): Promise<void> {
       );
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
-    if (config.mode === "production") app.makeContracts();
+    if (config.mode === "production") for (const make of Object.values(app.contracts)) make();
     metrics = await serveMetrics(app, config, announce, log);
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;

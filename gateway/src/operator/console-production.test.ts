@@ -29,7 +29,7 @@ let operations: Operation[];
 beforeAll(async () => {
   const config = readConfig({ ...production, CONSOLE_URL: CONSOLE, UNAUTHENTICATED_LIMIT_PER_MINUTE: "1000000" });
   service = await startService({ roles: ["api"], config });
-  const { paths } = JSON.parse(service.app.operatorContract) as {
+  const { paths } = JSON.parse(service.app.contracts.operator()) as {
     paths: Record<string, Record<string, { operationId?: string; security?: unknown[]; tags?: string[] }>>;
   };
   operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -415,6 +415,6 @@ describe("books", () => {
 describe("the contract", () => {
   test("openapi/operator.json is up to date (renew it with `npx gerbang openapi --operator`)", () => {
     const committed = readFileSync(new URL("../../../openapi/operator.json", import.meta.url), "utf8");
-    expect(committed).toBe(service.app.operatorContract);
+    expect(committed).toBe(service.app.contracts.operator());
   });
 });

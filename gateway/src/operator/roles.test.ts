@@ -21,7 +21,7 @@ const tokens: Record<OperatorRole, string> = { viewer: "", support: "", admin: O
 
 beforeAll(async () => {
   service = await startService({ roles: ["api"] });
-  const { paths } = JSON.parse(service.app.operatorContract) as {
+  const { paths } = JSON.parse(service.app.contracts.operator()) as {
     paths: Record<string, Record<string, { operationId: string; security?: unknown[]; tags?: string[] }>>;
   };
   operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -74,7 +74,7 @@ test("every operation is open to exactly the roles that the guide says", async (
 
 test("the guide for the night names each call that shows a secret of a merchant: of an operator who leaves they are changed", () => {
   const night = readFileSync(new URL("../../../docs/guides/on-call.md", import.meta.url), "utf8");
-  const { paths, components } = JSON.parse(service.app.operatorContract) as {
+  const { paths, components } = JSON.parse(service.app.contracts.operator()) as {
     paths: Record<string, Record<string, { responses?: Record<string, { content?: Record<string, Shown> }> }>>;
     components: { schemas: Record<string, { properties?: Record<string, unknown> }> };
   };

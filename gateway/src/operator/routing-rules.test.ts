@@ -95,7 +95,7 @@ test("stored rules are the next version, as they were sent, and decide nothing y
   const version = await store(rules);
   expect(version).toBe(newest + 1);
   expect((await call("GET", `/${version}`)).json).toMatchObject({ version, active: false, rule_count: 1, rules });
-  expect(service.app.operatorContract).toContain("/ops/v1/routing/rules/{version}/activate");
+  expect(service.app.contracts.operator()).toContain("/ops/v1/routing/rules/{version}/activate");
   expect((await call("GET", "")).json.data.filter((one: { active: boolean }) => one.active)).toHaveLength(1);
 });
 

@@ -198,8 +198,10 @@ describe("the door", () => {
 
 describe("the merchants' endpoints behind it", () => {
   test("are all there, with the same answers", async () => {
-    const merchants = JSON.parse(service.app.contract) as { paths: Record<string, Record<string, unknown>> };
-    const portal = JSON.parse(service.app.portalContract) as typeof merchants;
+    const merchants = JSON.parse(service.app.contracts.merchant()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const portal = JSON.parse(service.app.contracts.portal()) as typeof merchants;
     const pathsOf = ({ paths }: typeof merchants): string[] =>
       Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
     const wanted = pathsOf(merchants)
