@@ -84,27 +84,13 @@ export function concludeOpening(
     name: "conclude acquirer's answer",
     needs: [...openingNeeds(operation), ...notificationNeeds({ book, id }, operation.gatewayCode, state)],
     execute(context) {
-      const { set } = context;
-      const current = set.get(operations, { book, id });
+      const current = context.set.get(operations, { book, id });
       assert(current, `${id} has no operation`);
       const payment = findLocked(context, id);
       for (const exchanged of result.exchanged ?? []) keepMessages(context, operation, exchanged);
       const concluded =
         current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
-      if (concluded) {
-        const before = concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
-        // What has failed there, and is paid here by now, was taken back, or this answer is older than the money: an inquiry tells which.
-        const isGone = result.kind === "known" && result.state.status === "failed" && result.isOurs !== true;
-        const isLast = current.step === "done" && current.attempt === operation.attempt;
-        if (isGone && isLast && holdsMoney(context, payment, operation.gatewayCode))
-          set.update(operations, withInquirySoon(current, context.realNow));
-        if (state?.status !== "paid") return before;
-        // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed, or was paid otherwise.
-        if (objectionTo(context, payment, operation.gatewayCode, state))
-          return { ...before, exceptions: recorded(context, operation, "receipt", newsOf(state)) };
-        applyState(context, payment, operation.gatewayCode, state);
-        return before;
-      }
+      if (concluded) return takeLate(context, operation, current, result);
       // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
       const taken = payment.gatewayCode !== undefined;
       switch (result.kind) {
@@ -140,6 +126,26 @@ export function concludeOpening(
       }
     },
   });
+}
+
+/** Takes a result of an attempt that was concluded: what was decided then stays. Money counts all the same; whether it is gone is asked. */
+function takeLate(context: CommandContext, operation: Operation, current: Operation, result: OpenResult): Concluded {
+  const { id, gatewayCode, idempotencyKey } = operation;
+  const payment = findLocked(context, id);
+  const before = concludedBefore(context, { ...current, idempotencyKey }, payment);
+  if (result.kind !== "known") return before;
+  const { state } = result;
+  // What has failed there, and is paid here by now, was taken back, or this answer is older than the money: an inquiry tells which.
+  const isGone = state.status === "failed" && result.isOurs !== true;
+  const isLast = current.step === "done" && current.attempt === operation.attempt;
+  if (isGone && isLast && holdsMoney(context, payment, gatewayCode))
+    context.set.update(operations, withInquirySoon(current, context.realNow));
+  if (state.status !== "paid") return before;
+  // Money counts, whoever concluded the attempt: an operator may have recorded meanwhile that the payment failed, or was paid otherwise.
+  if (objectionTo(context, payment, gatewayCode, state))
+    return { ...before, exceptions: recorded(context, operation, "receipt", newsOf(state)) };
+  applyState(context, payment, gatewayCode, state);
+  return before;
 }
 
 /** Ends the operation, since nothing is left to do at the acquirer, and answers the request. */
@@ -306,12 +312,8 @@ function assignTo(
     return { next };
   }
   const accepted = accept(context, payment, { gatewayCode: chosen.code, instructions, routing: decision });
-  return answerAccepted(
-    parts,
-    context,
-    { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 },
-    accepted,
-  );
+  const next = { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 };
+  return answerAccepted(parts, context, next, accepted);
 }
 
 /** No acquirer has the payment. The merchant may repeat a request with a key; without a key a worker tries while it is pending. */
