@@ -197,15 +197,10 @@ export function objectionTo(
 }
 
 /** Applies a payment's state at its acquirer, unless it can change nothing any more. A `paid` state must have passed `objectionTo` before. */
-export function applyState(
-  context: CommandContext,
-  payment: Payment,
-  gatewayCode: string,
-  state: ReportedState,
-): Payment {
+export function applyState(context: CommandContext, payment: Payment, code: string, state: ReportedState): Payment {
   if (state.status === "waiting") return payment;
-  if (state.status === "paid") return applyReceipt(context, payment, gatewayCode, state.receipt);
-  if (payment.gatewayCode !== gatewayCode) return payment;
+  if (state.status === "paid") return applyReceipt(context, payment, code, state.receipt);
+  if (payment.gatewayCode !== code) return payment;
   if (payment.status === "pending" && payment.expiresAt <= context.now) return expire(context, payment);
   const moves = payment.status === "pending" || (payment.status === "processing" && state.status === "failed");
   return moves ? move(context, payment, { status: state.status }) : payment;

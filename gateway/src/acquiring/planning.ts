@@ -29,11 +29,8 @@ export function planPayment(
 ): Operation | undefined {
   const after = instructions && chosen.inquiresAfterMs(request);
   if (instructions !== undefined && after === undefined) return undefined;
-  const planned = newOperation(
-    { book, id: reference, kind: "payment", paymentReference: reference },
-    chosen.code,
-    realNow,
-  );
+  const order = { book, id: reference, kind: "payment", paymentReference: reference } as const;
+  const planned = newOperation(order, chosen.code, realNow);
   if (after !== undefined) set.insert(operations, { ...planned, step: "polling", dueAt: realNow + after * MS });
   else if (idempotencyKey === undefined) set.insert(operations, planned);
   else {

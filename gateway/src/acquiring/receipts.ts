@@ -21,18 +21,14 @@ export function refuseOther({ reference, status }: Payment, kept: KeptReceipt | 
 }
 
 /** Applies the decision and gives the receipt. Throws OBJECT_NOT_FOUND, PAYMENT_NOT_PAYABLE (the receipt is no longer unapplied). */
-export function decideReceipt(
-  merchant: Merchant,
-  receipt: KeptReceipt,
-  decision: ReceiptDecision,
-): Command<KeptReceipt> {
-  const { book, uuid, gatewayCode, paymentReference } = receipt;
+export function decideReceipt(merchant: Merchant, kept: KeptReceipt, decision: ReceiptDecision): Command<KeptReceipt> {
+  const { book, uuid, gatewayCode, paymentReference } = kept;
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "decide receipt",
-    needs: [need(receipts, receipt), ...ledgerNeeds(book)],
+    needs: [need(receipts, kept), ...ledgerNeeds(book)],
     execute({ set, now, post }) {
-      const current = set.get(receipts, receipt);
+      const current = set.get(receipts, kept);
       if (!current) throw new Fault("OBJECT_NOT_FOUND");
       if (current.status !== "unapplied")
         throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: current.status } });

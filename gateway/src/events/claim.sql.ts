@@ -41,13 +41,9 @@ export function queueKey(merchantUuid: string, host: string): string {
   return `${merchantUuid} ${host}`;
 }
 
-/** The number of deliveries that may be claimed of a queue: the first entry of `capacities` for it, as the statement below reads it. */
-export function capacityOf(
-  capacities: ReadonlyMap<string, number>,
-  merchantUuid: string,
-  host: string,
-): number | undefined {
-  return capacities.get(queueKey(merchantUuid, host)) ?? capacities.get(merchantUuid) ?? capacities.get(host);
+/** The number of deliveries that may be claimed of a queue: the first entry of `capacities` for it (`uuid` is the merchant's), as the statement below reads it. */
+export function capacityOf(capacities: ReadonlyMap<string, number>, uuid: string, host: string): number | undefined {
+  return capacities.get(queueKey(uuid, host)) ?? capacities.get(uuid) ?? capacities.get(host);
 }
 
 export function merchantOf(key: string): string {

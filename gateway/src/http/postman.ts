@@ -136,12 +136,7 @@ function accessTo(from: string): string {
   return parts.map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : `${at > 1 ? "?" : ""}.${part}`)).join("");
 }
 
-function urlOf(
-  path: string,
-  operation: Operation,
-  own: ReadonlyMap<string, Variable>,
-  resolve: (value: Json) => Json,
-): Json {
+function urlOf(path: string, operation: Operation, own: Map<string, Variable>, resolve: (value: Json) => Json): Json {
   const parts = path
     .replace(/^\/v1\//, "")
     .split("/")

@@ -106,14 +106,9 @@ export class Writes {
   }
 
   /** Resumes the first request of a key in progress, if the endpoint can: also where the settings would refuse it now, since what it began is there. */
-  private async orResumed(
-    endpoint: WriteEndpoint,
-    call: Call,
-    intent: Intent,
-    deciding: Promise<Reply>,
-  ): Promise<Reply> {
+  private async orResumed(endpoint: WriteEndpoint, call: Call, intent: Intent, made: Promise<Reply>): Promise<Reply> {
     try {
-      return await deciding;
+      return await made;
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "IDEMPOTENCY_IN_PROGRESS") throw error;
       const again = await endpoint.resume?.(call, intent);

@@ -169,12 +169,7 @@ function newPayment(
 }
 
 /** Applies the risk verdict to a new payment: rejects it, puts it under review, or chooses its acquirer. */
-function begin(
-  parts: PaymentParts,
-  context: CommandContext,
-  asked: Payment,
-  idempotencyKey: string | undefined,
-): Created {
+function begin(parts: PaymentParts, context: CommandContext, asked: Payment, key: string | undefined): Created {
   const { set, merchant, now } = context;
   const { reference } = asked;
   if (asked.risk.decision === "reject") {
@@ -190,7 +185,7 @@ function begin(
   }
   const selection = selectRoute(parts, merchant, asked);
   const { chosen, decision, instructions } = selection;
-  const call = parts.planPayment(context, asked, selection, idempotencyKey);
+  const call = parts.planPayment(context, asked, selection, key);
   if (instructions === undefined) {
     const waiting: Payment = { ...asked, routing: decision };
     set.insert(payments, waiting);

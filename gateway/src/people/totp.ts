@@ -19,20 +19,15 @@ export function codeOf(secret: Buffer, step: number): string {
 }
 
 /**
- * The step that a code belongs to; undefined when the code is wrong. A code is good once: codes of `usedStep`, the newest step with an accepted code, and of
+ * The step that a code belongs to; undefined when the code is wrong. A code is good once: codes of `used`, the newest step with an accepted code, and of
  * steps before it are refused. Every candidate is compared, each in constant time.
  */
-export function stepOfCode(
-  secret: Buffer,
-  code: string,
-  now: Micros,
-  usedStep: number | undefined,
-): number | undefined {
+export function stepOfCode(secret: Buffer, code: string, now: Micros, used: number | undefined): number | undefined {
   const current = Math.floor(now / SECOND / STEP_SECONDS);
   let found: number | undefined;
   for (let step = current - TOLERANCE_STEPS; step <= current + TOLERANCE_STEPS; step++) {
     const good = sameText(codeOf(secret, step), code);
-    if (good && step > (usedStep ?? -1)) found = step;
+    if (good && step > (used ?? -1)) found = step;
   }
   return found;
 }

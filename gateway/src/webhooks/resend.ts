@@ -99,7 +99,7 @@ function tryAgain(
   // What is left then is for the schedule's own attempts.
   if (delivery && delivery.attempts >= ATTEMPTS_KEPT_MAX - attemptOffsetsSeconds.length)
     return { objection: exhausted(event, delivery.attempts) };
-  if (!delivery) return { delivery: firstDelivery(set, event, url, now) };
+  if (!delivery) return { delivery: newDelivery(set, event, url, now) };
   // An attempt ahead of its schedule is made by hand, and is none of the schedule's.
   const ahead = delivery.nextAttemptAt > now ? 1 : 0;
   const due =
@@ -111,12 +111,7 @@ function tryAgain(
 }
 
 /** Inserts the delivery of an event that had no address when it happened, unless a command of the same batch has inserted it. */
-function firstDelivery(
-  set: WorkingSet,
-  { book, eventId, callbackUrl }: Resendable,
-  url: string,
-  now: Micros,
-): Delivery {
+function newDelivery(set: WorkingSet, { book, eventId, callbackUrl }: Resendable, url: string, now: Micros): Delivery {
   const made = set.get(deliveries, { book, eventId });
   if (!made) set.insert(deliveries, { book, eventId, url, ownUrl: callbackUrl !== undefined, nextAttemptAt: now });
   return { state: "pending", attempts: 0, url: made?.url ?? url, nextAttemptAt: made?.nextAttemptAt ?? now };

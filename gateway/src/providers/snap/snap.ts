@@ -126,7 +126,7 @@ class Snap {
       case "ewallet": {
         const kept = request.method === "qris" ? qrKept(request) : walletKept(request);
         const opened = kept ?? (await this.recovered(request, channel, context));
-        return opened ? await this.inquireStatus(request, channel, opened, context) : { known: false };
+        return opened ? await this.askStatus(request, channel, opened, context) : { known: false };
       }
       case "bank_transfer":
       case "card":
@@ -203,12 +203,7 @@ class Snap {
     return { known: true, ...made, state: { status: "waiting" } };
   }
 
-  private async inquireStatus(
-    request: OpenRequest,
-    channel: string,
-    opened: Opened,
-    context: CallContext,
-  ): Promise<Known> {
+  private async askStatus(request: OpenRequest, channel: string, opened: Opened, context: CallContext): Promise<Known> {
     const { operationKey, amountMinor } = request;
     const kept = opened.providerIds?.reference;
     const sent =

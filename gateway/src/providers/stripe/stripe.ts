@@ -346,12 +346,8 @@ class Stripe {
   }
 
   /** Sends an order and returns its response of status 200. Throws `AcquirerRefused` for a definite refusal. */
-  private async ordered(
-    order: Order,
-    idempotencyKey: string | undefined,
-    context: CallContext,
-  ): Promise<ProviderAnswer> {
-    const long = { ...this.request(order, idempotencyKey), answerMaxBytes: LONG_MAX_BYTES };
+  private async ordered(order: Order, key: string | undefined, context: CallContext): Promise<ProviderAnswer> {
+    const long = { ...this.request(order, key), answerMaxBytes: LONG_MAX_BYTES };
     const answer = await this.caller.order(long, context);
     if (answer.status === 200) return answer;
     throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
