@@ -8,7 +8,7 @@ const reasons = rules.OpenDispute.fields.reason.options;
 /** The limits of a list in time. */
 const within = (what: string) =>
   ({
-    from: { value: "TIME", summary: `${what} on this day (YYYY-MM-DD) or at this time, or later` },
+    from: { value: "TIME", summary: `${what} on this day (YYYY-MM-DD, in UTC) or at this time, or later` },
     to: { value: "TIME", summary: `${what} on this day or at this time, or earlier` },
   }) as const;
 
@@ -51,7 +51,7 @@ export const moneyCommands: readonly Command[] = [
   }),
   defineCommand({
     name: "balances list",
-    summary: "Show what can be spent, what is held, and what will be paid out, by currency",
+    summary: "Show what can be spent, what is held, and what is on its way to the bank, by currency",
     alone: true,
     options: one,
     examples: [
@@ -68,12 +68,15 @@ export const moneyCommands: readonly Command[] = [
     options: {
       ...list,
       figure: { choices: ["available", "held", "pending_settlement"], summary: "which figure (default: available)" },
-      from: { value: "TIME", summary: "those of this day (YYYY-MM-DD) or of this time, or later" },
+      from: { value: "TIME", summary: "those of this day (YYYY-MM-DD, in UTC) or of this time, or later" },
       to: { value: "TIME", summary: "those of this day or of this time, or earlier" },
     },
     examples: [
       ["gerbang balances entries IDR --limit 50", "why it is this number"],
-      ["gerbang balances entries IDR --from 2026-11-01 --to 2026-11-30", "what moved it in a month"],
+      [
+        "gerbang balances entries IDR --from 2026-11-01T00:00:00+07:00 --to 2026-11-30T23:59:59+07:00",
+        "what moved it in a month of Jakarta",
+      ],
     ],
     environment,
     run: async (values, [currency = ""]) => (await import("./money.ts")).listEntries(values, currency),
@@ -84,8 +87,8 @@ export const moneyCommands: readonly Command[] = [
     options: {
       ...list,
       status: { choices: ["processing", "paid", "failed"], summary: "only those in this state" },
-      from: { value: "DATE", summary: "those whose period ended on this day, or later" },
-      to: { value: "DATE", summary: "those whose period ended on this day, or earlier" },
+      currency: { value: "CODE", summary: "only those in this currency" },
+      ...within("those whose period ended"),
     },
     examples: [["gerbang settlements list --status paid", "what has reached the bank"]],
     environment,

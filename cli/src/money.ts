@@ -106,7 +106,7 @@ const balanceColumns: readonly Column<Balances["data"][number]>[] = [
   { head: "CURRENCY", cell: ({ currency }) => currency },
   { head: "AVAILABLE", align: "right", cell: (one) => amountOf(one.available_minor, one.exponent) },
   { head: "HELD", align: "right", cell: (one) => amountOf(one.held_minor, one.exponent) },
-  { head: "TO BE PAID OUT", align: "right", cell: (one) => amountOf(one.pending_settlement_minor, one.exponent) },
+  { head: "ON ITS WAY", align: "right", cell: (one) => amountOf(one.pending_settlement_minor, one.exponent) },
 ];
 
 export async function listBalances(values: Common): Promise<number> {
@@ -150,20 +150,25 @@ const settlementColumns: readonly Column<Settlement>[] = [
   { head: "NET", align: "right", cell: ({ net_minor: minor, exponent }) => digitsOf(minor, exponent) },
   { head: "", cell: ({ currency }) => currency },
   { head: "PAYMENTS", align: "right", cell: ({ payment_count: payments }) => String(payments) },
-  { head: "PERIOD", cell: ({ period_end: end }) => end.slice(0, 10) },
+  { head: "PERIOD ENDS", cell: ({ period_end: end }) => end },
   { head: "PAID", cell: ({ paid_at: at }) => at ?? "–" },
+  { head: "BANK REFERENCE", cell: ({ bank_reference: reference }) => reference ?? "–" },
 ];
 
 export function listSettlements(
-  values: ListOptions & Within & { status: SettlementFilters["status"] },
+  values: ListOptions & Within & { status: SettlementFilters["status"]; currency: string | undefined },
 ): Promise<number> {
   const { settlements } = clientOf(values);
-  const filters = given<SettlementFilters>({ status: values.status, date_from: values.from, date_to: values.to });
+  const { status, currency, from, to } = values;
+  const filters = given<SettlementFilters>({ status, currency, date_from: from, date_to: to });
   const listing = {
     ask: (limit: number, options: ReadOptions) => settlements.list({ ...filters, limit }, options),
     columns: settlementColumns,
     id: ({ uuid }: Settlement) => uuid,
-    empty: "No payouts. In the sandbox gerbang settlements run forms those that are due.",
+    empty:
+      Object.keys(filters).length === 0
+        ? "No payouts. In the sandbox gerbang settlements run forms those that are due."
+        : "No payouts match.",
   };
   return printList(listing, values);
 }

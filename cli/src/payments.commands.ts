@@ -26,7 +26,7 @@ export const paymentCommands: readonly Command[] = [
       status: { choices: statuses, summary: "only those in this state" },
       method: { choices: methods, summary: "only those by this method" },
       "reference-id": { value: "ID", summary: "the one that has this id of yours" },
-      from: { value: "TIME", summary: "created on this day (YYYY-MM-DD) or at this time, or later" },
+      from: { value: "TIME", summary: "created on this day (YYYY-MM-DD, in UTC) or at this time, or later" },
       to: { value: "TIME", summary: "created on this day or at this time, or earlier" },
     },
     examples: [

@@ -263,7 +263,7 @@ describe("money", () => {
     expect(await json(`refunds create ${reference} --amount-minor 250000`)).toMatchObject([{ amount_minor: 250_000 }]);
     expect(await json(`refunds list --payment ${reference}`)).toMatchObject([{ status: "succeeded" }]);
     const balances = (await line("balances list")).data;
-    expect(balances).toMatch(/^CURRENCY +AVAILABLE +HELD +TO BE PAID OUT\nIDR +[\d,]+\.\d\d +0\.00 +0\.00\n$/);
+    expect(balances).toMatch(/^CURRENCY +AVAILABLE +HELD +ON ITS WAY\nIDR +[\d,]+\.\d\d +0\.00 +0\.00\n$/);
     expect((await line("balances")).data).toBe(balances);
     expect(await json("balances")).toMatchObject([{ data: [{ currency: "IDR", held_minor: 0 }] }]);
     expect((await line("balances entries IDR")).data).toMatch(/ -2,500\.00 /);
@@ -273,7 +273,12 @@ describe("money", () => {
     const { uuid } = payout as { uuid: string };
     await line(`settlements pay ${uuid}`);
     expect((await line(`settlements pay ${uuid}`)).words).toMatch(/^SETTLEMENT_CLOSED: .*\nstatus: paid\n/);
-    expect((await line("settlements list --status paid")).data).toContain(uuid);
+    const listed = (await line("settlements list --status paid")).data;
+    expect(listed).toMatch(/^PAYOUT .* PERIOD ENDS +PAID +BANK REFERENCE\n/);
+    // Whole times: a day in UTC would be the day before in a shop's own zone, or the day after.
+    expect(listed).toMatch(new RegExp(`^${uuid} .* [\\d-]{10}T[\\d:]{8}Z +[\\d-]{10}T[\\d:]{8}Z +GB\\w+$`, "m"));
+    expect(await json("settlements list --currency IDR")).toMatchObject([{ uuid }]);
+    expect((await line("settlements list --currency JPY")).words).toBe("No payouts match.\n");
     expect((await line(`settlements statement ${uuid}`)).data).toContain(reference);
   });
 

@@ -85,7 +85,7 @@ test.each(nodes)("the package runs by itself, by %s", async (node) => {
   expect(help).not.toContain("migrate");
   expect(await gerbang(node, "balances", "list")).toEqual({
     code: 0,
-    data: "CURRENCY     AVAILABLE  HELD  TO BE PAID OUT\nIDR       1,234,567.00  0.00            0.00\n",
+    data: "CURRENCY     AVAILABLE  HELD  ON ITS WAY\nIDR       1,234,567.00  0.00        0.00\n",
     words: "As of 2026-11-23T00:00:00Z, sandbox.\n",
   });
   expect(asked).toEqual([{ url: "/v1/balances", agent: expect.stringMatching(/^gerbang-cli\//) }]);
