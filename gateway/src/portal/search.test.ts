@@ -50,6 +50,22 @@ async function oneOfEach(): Promise<Record<string, string>> {
   return { payment, refund, dispute, settlement, event, journal };
 }
 
+test("a payout is found by the reference that the bank's account shows, by those who may read payouts", async () => {
+  const { settlement = "" } = await oneOfEach();
+  const paid = (await client.post(`/v1/sandbox/settlements/${settlement}/pay`, {})).json;
+  const { merchantId: other } = await service.merchant();
+  expect(await find(paid.bank_reference)).toMatchObject([
+    { kind: "settlement", id: settlement, status: "paid", amount_minor: paid.net_minor },
+  ]);
+  for (const reader of [
+    await joins(service, merchantId, "support"),
+    await joins(service, merchantId, "owner", "production"),
+    await joins(service, other),
+  ])
+    expect(await find(paid.bank_reference, reader)).toEqual([]);
+  expect(await find(paid.bank_reference.slice(1))).toEqual([]);
+});
+
 test("anything is found by its identity, and by nobody else", async () => {
   const ids = await oneOfEach();
   const { merchantId: other } = await service.merchant();

@@ -1,10 +1,10 @@
-// All SQL of searches in one book beside those of payments: references by their beginning, journals and pages of journals.
+// All SQL of searches in one book beside those of payments: references by their beginning, payouts by the bank's reference, journals and pages of journals.
 import { uuidOf } from "../ground/ids.ts";
 import { entriesOfJournal } from "../ledger/ledger.sql.ts";
 import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
-const STARTING_LIKE_MAX = 8;
+export const HITS_MAX = 8;
 
 /** Payments whose `reference_id` begins with `text`, in the order of `reference_id`. */
 export function selectStartingLike(book: Book, text: string): Statement {
@@ -17,11 +17,29 @@ from (
   where merchant_id = $1::uuid and environment = $2::environment
     and reference_id >= $3::text and reference_id < $4::text and starts_with(reference_id, $3::text)
   order by reference_id
-  limit ${STARTING_LIKE_MAX}
+  limit ${HITS_MAX}
 ) p
 left join settlements s using (merchant_id, environment, settlement_id)
 order by p.reference_id`,
     values: [...bookValues(book), text, `${text}\u{10ffff}`],
+  };
+}
+
+/** Of a book's newest five thousand batches, those that the bank paid under a reference. */
+export function selectPaidAs(book: Book, reference: string): Statement {
+  return {
+    name: "select settlements by bank reference",
+    text: `select *
+from (
+  select *
+  from settlements
+  where merchant_id = $1::uuid and environment = $2::environment
+  order by settlement_id desc
+  limit 5000
+) s
+where bank_reference = $3::text
+limit ${HITS_MAX}`,
+    values: [...bookValues(book), reference],
   };
 }
 

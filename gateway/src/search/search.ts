@@ -16,7 +16,7 @@ import { refundOfRow, selectRefund } from "../refunds/refunds.sql.ts";
 import { selectSettlement, settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import type { Hit, PaymentSearchQuery } from "./search.schema.ts";
-import { selectJournal, selectStartingLike } from "./search.sql.ts";
+import { HITS_MAX, selectJournal, selectPaidAs, selectStartingLike } from "./search.sql.ts";
 
 interface SearchParts {
   database: Database;
@@ -93,17 +93,7 @@ const finders: readonly Finder[] = [
     kind: "settlement",
     action: "settlements:read",
     statement: ({ merchantId }, id) => selectSettlement(merchantId, id),
-    hit(row) {
-      const { uuid, status, createdAt, netMinor, currency, payoutDate } = settlementOfRow(row);
-      return moneyHit({
-        id: uuid,
-        title: `paid out ${payoutDate}`,
-        status,
-        at: createdAt,
-        amountMinor: netMinor,
-        currency,
-      });
-    },
+    hit: settlementHit,
   },
   {
     kind: "event",
@@ -120,28 +110,15 @@ const finders: readonly Finder[] = [
     action: "balances:read",
     statement: selectJournal,
     hit(row, book) {
-      const { journalId, seq, kind, postedAt } = journalOfRow(book, row as JournalRow);
-      return {
-        id: journalId,
-        title: `${seq}: ${kind.replaceAll("_", " ")}`,
-        status: null,
-        at: wireTime(postedAt),
-        ...noMoney,
-      };
+      const { journalId: id, seq, kind, postedAt } = journalOfRow(book, row as JournalRow);
+      return { id, title: `${seq}: ${kind.replaceAll("_", " ")}`, status: null, at: wireTime(postedAt), ...noMoney };
     },
   },
 ];
 
 const noMoney = { amount_minor: null, currency: null, exponent: null };
 
-interface WithMoney {
-  id: string;
-  title: string;
-  status: string;
-  at: Micros;
-  amountMinor: Minor;
-  currency: string;
-}
+type WithMoney = Pick<Hit, "id" | "title" | "status"> & { at: Micros; amountMinor: Minor; currency: string };
 
 function moneyHit({ at, amountMinor, currency, ...named }: WithMoney): Omit<Hit, "kind"> {
   const money = { amount_minor: wireAmount(amountMinor), currency, exponent: exponentOf(currency) };
@@ -152,7 +129,10 @@ function paymentHit({ reference, referenceId, status, createdAt, amountMinor, cu
   return moneyHit({ id: reference, title: referenceId, status, at: createdAt, amountMinor, currency });
 }
 
-const PAYER_HITS = 8;
+function settlementHit(row: Row): Omit<Hit, "kind"> {
+  const { uuid: id, status, createdAt: at, netMinor: amountMinor, currency, payoutDate } = settlementOfRow(row);
+  return moneyHit({ id, title: `paid out ${payoutDate}`, status, at, amountMinor, currency });
+}
 
 /** Finds what a text names in a book, within the caller's rights (`scopes`). */
 export async function searchAnything(
@@ -170,14 +150,14 @@ export async function searchAnything(
     return row?.environment === book.environment ? [{ kind: finder.kind, ...finder.hit(row, book) }] : [];
   }
   if (text === "" || !scopes.has("payments:read")) return [];
-  const found = await database.pipeline(statementsFor(payers, book, text));
-  const payments = new Map(found.flat().map((row) => [row.payment_id, paymentOfRow(row)]));
-  return [...payments.values()].map((payment) => ({ kind: "payment" as const, ...paymentHit(payment) }));
-}
-
-function statementsFor(payers: PayerData, book: Book, text: string): Statement[] {
-  return [
+  const found = await database.pipeline([
     ...(text.length <= 64 ? [selectFound({ book, referenceId: text }, 1), selectStartingLike(book, text)] : []),
-    ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: payers.contactKey(text) }, PAYER_HITS)] : []),
+    ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: payers.contactKey(text) }, HITS_MAX)] : []),
+  ]);
+  const payments = new Map(found.flat().map((row) => [row.payment_id, paymentOfRow(row)]));
+  const batches = scopes.has("settlements:read") ? await database.query(selectPaidAs(book, text)) : [];
+  return [
+    ...batches.map((row) => ({ kind: "settlement" as const, ...settlementHit(row) })),
+    ...[...payments.values()].map((payment) => ({ kind: "payment" as const, ...paymentHit(payment) })),
   ];
 }
