@@ -286,6 +286,7 @@ test("a settlement on paper is whole, says whose it is, and has nothing that onl
   await page.setViewportSize({ width: 718, height: 1000 }); // A4 less its margins
   await page.emulateMedia({ media: "print" });
   await page.getByText("Toko Senja · sandbox").waitFor();
+  await page.getByText(/^Times are in [A-Z]/).waitFor();
   const items = page.getByRole("group", { name: "Items of the batch" });
   expect(await items.getByRole("columnheader").allInnerTexts()).toEqual(
     expect.arrayContaining(["Your reference", "Amount", "Fee", "When"]),

@@ -12,6 +12,7 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Deducted } from "../settlements/in-batch.tsx";
 import { Decide } from "./uuid/decide.tsx";
 import { Gather } from "./uuid/gather.tsx";
 import { Given } from "./uuid/given.tsx";
@@ -79,6 +80,7 @@ function Whole({ dispute, evidence, receivedAt }: Props) {
           <Time at={dispute.evidence_due_at} />
         </Fact>
         <Fact name="Decided">{dispute.resolved_at === null ? "not yet" : <Time at={dispute.resolved_at} />}</Fact>
+        {dispute.status === "lost" && <Deducted in={dispute.settlement_uuid} />}
       </Facts>
       {runs && (
         <Section title="What the payer says">

@@ -1,7 +1,7 @@
 // One payment: how it stands, what one can do with it, and its story from the request to the payout.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../address.ts";
-import { useApi, usePlace } from "../../api/place.ts";
+import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
@@ -83,6 +83,7 @@ const runsNow = (step: Schema<"StoryStep">): boolean => step.kind === "disputed"
 function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: boolean }) {
   const { currency, exponent, settlement } = payment;
   const place = usePlace();
+  const batch = useCan()("settlements:read") && payment.settlement_uuid;
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   return (
     <Facts>
@@ -121,6 +122,10 @@ function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: 
           {settlement.status === "paid" ? "on " : ""}
           {settlement.estimated_date === null ? (
             `no date yet: held back by ${isContested ? "the dispute" : "a dispute, a refund, the smallest payout or a frozen wallet"}`
+          ) : batch ? (
+            <To to={paths.settlement(place, batch)} className="link">
+              <Day on={settlement.estimated_date} />
+            </To>
           ) : (
             <Day on={settlement.estimated_date} />
           )}

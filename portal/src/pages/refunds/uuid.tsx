@@ -13,6 +13,7 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Deducted } from "../settlements/in-batch.tsx";
 
 const sentences: Record<Schema<"Refund">["status"], string> = {
   pending:
@@ -61,6 +62,7 @@ export function Page() {
               <Fact name="Completed">
                 {refund.completed_at === null ? "not yet" : <Time at={refund.completed_at} />}
               </Fact>
+              {refund.status === "succeeded" && <Deducted in={refund.settlement_uuid} />}
             </Facts>
             <Section title="As the API tells it">
               <Code value={refund} what="the refund" />

@@ -10,6 +10,7 @@ import { useCursor, useList } from "../../ui/list.ts";
 import { Money } from "../../ui/money.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { Digits } from "../balances/digits.tsx";
 import { PRINTED_MAX } from "./print.ts";
 
 type Item = Schema<"SettlementItem">;
@@ -36,12 +37,31 @@ export function Items({ of: { uuid }, printed }: Props) {
     {
       head: "Your reference",
       cell: (item) => (
-        <span className="line-clamp-1 max-w-32 break-all roomy:max-w-56 roomy:min-w-24">{item.reference_id}</span>
+        <>
+          <span className="line-clamp-1 max-w-32 break-all roomy:max-w-56 roomy:min-w-24">{item.reference_id}</span>
+          {/* A narrow table has no room for the columns. */}
+          <span className="block text-xs font-normal text-muted roomy:hidden">
+            {item.kind}, <Time at={item.occurred_at} shape="day" />
+          </span>
+        </>
       ),
     },
     { head: "Kind", from: "wide", cell: (item) => item.kind },
     { head: "Method", from: "full", cell: (item) => item.payment_method.replaceAll("_", " ") },
-    { head: "Amount", align: "right", cell: (item) => <Money of={signed(item, item.amount_minor)} signed /> },
+    {
+      head: "Amount",
+      align: "right",
+      cell: (item) => (
+        <>
+          <Money of={signed(item, item.amount_minor)} signed />
+          {item.fee_minor > 0 && (
+            <span className="block text-xs text-muted roomy:hidden">
+              fee <Digits minor={-item.fee_minor} exponent={item.exponent} />
+            </span>
+          )}
+        </>
+      ),
+    },
     {
       head: "Fee",
       align: "right",

@@ -13,7 +13,7 @@ import { ErrorNote } from "../../ui/face.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useTimeZone } from "../../ui/time.tsx";
 import { say } from "../../ui/toast.tsx";
 import { Equation, unpaid } from "./equation.tsx";
 import { Items } from "./items.tsx";
@@ -78,6 +78,7 @@ interface Props {
 
 function Settlement({ of: settlement, printed }: Props) {
   const can = useCan();
+  const timeZone = useTimeZone();
   return (
     <>
       <Equation of={settlement} />
@@ -93,6 +94,8 @@ function Settlement({ of: settlement, printed }: Props) {
         </Fact>
         <Fact name="Bank reference">{settlement.bank_reference ?? "none"}</Fact>
       </Facts>
+      {/* On a screen each time says its zone when pointed at. */}
+      <p className="hidden text-xs text-muted print:block">Times are in {timeZone}.</p>
       <Section title="What it is made of">
         <Items of={settlement} printed={printed} />
       </Section>
