@@ -120,9 +120,12 @@ test("a bookkeeper takes the payouts of a period along, one a line", async () =>
     page.getByRole("button", { name: "Download CSV" }).click(),
   ]);
   const [names, line, ...more] = readFileSync(await file.path(), "utf8").split("\r\n");
-  expect(names).toMatch(/^uuid,status,.*,net$/);
+  expect(names).toMatch(/^uuid,status,.*,net_minor,net,period_end_day,paid_day,time_zone$/);
   expect(line).toContain(`${batch.uuid},processing,`);
-  expect(line).toContain(`IDR,15000000,${batch.fee_minor},0,${batch.net_minor},`);
+  expect(line).toContain(`IDR,15000000,150000.00,${batch.fee_minor},1050.00,0,0.00,${batch.net_minor},148950.00,20`);
+  expect(line).toMatch(/,20\d\d-\d\d-\d\d,,Asia\/Jakarta$/);
+  await client.post(`/v1/sandbox/settlements/${batch.uuid}/pay`, {});
+  await page.getByRole("row", { name: /set_.*paid.* GB\w+$/ }).waitFor();
   expect(more).toEqual([""]);
 });
 
@@ -188,8 +191,45 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
   await page.getByText("Toko Senja · sandbox").waitFor();
   expect(await page.getByRole("button").count()).toBe(0);
   await page.emulateMedia({ media: "screen" });
+  await page
+    .getByText(/The month is not over: these are the figures so far, as of \d+ \w+ 20\d\d, \d\d:\d\d\.$/)
+    .waitFor();
   await page.getByLabel("Month").selectOption({ index: 1 });
   await expect.poll(() => page.getByRole("row").allInnerTexts()).toHaveLength(3);
+  expect(await page.getByText("so far").count()).toBe(0);
+  const [whole] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(whole.suggestedFilename()).toMatch(/^statement-sandbox-IDR-20\d\d-\d\d-Asia-Jakarta\.csv$/);
+});
+
+test("a bookkeeper on a phone goes from a payout to a refund, a lost dispute and a payment in it, and back", async () => {
+  const member = await portal.member("finance", { browser: { viewport: PHONE } });
+  const { page, place, client } = member;
+  const [refunded, contested] = [await made(member, { reference_id: "kopi-1" }), await made(member)];
+  const refund = await client.post("/v1/refunds", { payment_reference: refunded, amount_minor: 1_000_000 });
+  const dispute = await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
+  const deducted = factOf(member, "Deducted from");
+  await member.open(paths.dispute(place, dispute.json.uuid as string));
+  await page.getByText("What the payer says").waitFor();
+  expect(await deducted.count()).toBe(0);
+  await client.post(`/v1/sandbox/disputes/${dispute.json.uuid}/resolve`, { outcome: "lost" });
+  await deducted.getByText("no payout yet").waitFor();
+  await made(member, { amount_minor: 20_000_000 });
+  const run = await client.post("/v1/sandbox/settlements/run", {});
+  const batch = run.json.data[0].uuid as string;
+  await deducted.getByRole("link", { name: batch }).click();
+  await page.getByRole("row", { name: /^kopi-1 payment, \d+ \w+ 20\d\d IDR ?\+150,000\.00 fee −1,050\.00/ }).waitFor();
+  await page.getByRole("row", { name: /^kopi-1 refund, \d+ \w+ 20\d\d IDR ?−10,000\.00$/ }).click();
+  await page.waitForURL((url) => url.pathname.endsWith(refund.json.uuid as string));
+  await deducted.getByRole("link", { name: batch }).waitFor();
+  await settled(page);
+  await member.look("deducted");
+  expect(await faults(page)).toEqual([]);
+  await member.open(paths.payment(place, refunded));
+  await factOf(member, "Paid out to you").getByRole("link").click();
+  await page.getByRole("table", { name: "The batch as an equation" }).waitFor();
 });
 
 test("a month has the same sums whoever reads it, and its file says whose days they are", async () => {
@@ -214,7 +254,7 @@ test("a month has the same sums whoever reads it, and its file says whose days t
     ),
   ]);
   expect([west, east]).toEqual([here, here]);
-  expect(here.name).toMatch(/^statement-sandbox-IDR-20\d\d-\d\d-Asia-Jakarta\.csv$/);
+  expect(here.name).toMatch(/^statement-sandbox-IDR-20\d\d-\d\d-so-far-Asia-Jakarta\.csv$/);
   expect(here.lines).toContain(",Asia/Jakarta,IDR,");
   // The owner's choice is everybody's.
   await owner.requests.send("PATCH", "/portal/v1/settings", { time_zone: "Asia/Makassar" });

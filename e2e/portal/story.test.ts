@@ -185,8 +185,10 @@ test("why this number, down to an entry and up to its payment", async () => {
   expect(saved.suggestedFilename()).toBe("entries-IDR-available-sandbox.csv");
   const lines = readFileSync(await saved.path(), "utf8").split("\r\n");
   expect(lines).toEqual([
-    "id,posted_at,kind,object,group,amount_minor,amount,figure_after_minor,figure_after",
-    expect.stringMatching(`^1-\\d,\\S+Z,capture,${reference},${reference},14895000,148950.00,14895000,148950.00$`),
+    "id,posted_at,kind,object,group,currency,amount_minor,amount,figure_after_minor,figure_after,posted_day,time_zone",
+    expect.stringMatching(
+      `^1-\\d,\\S+Z,capture,${reference},${reference},IDR,14895000,148950.00,14895000,148950.00,\\d{4}-\\d\\d-\\d\\d,Asia/Jakarta$`,
+    ),
     "",
   ]);
   await page.getByLabel("From").fill("2100-01-01");

@@ -42,6 +42,7 @@ export function Page() {
   const csv = useCsvDownload({
     what: "disputes",
     columns: csvColumns,
+    times: ["opened_at", "resolved_at"],
     read: (page, signal) => api.readOnce(signal, "/v1/disputes", { query: { ...filters.value, ...page } }),
     days: [filters.chosen.opened_from, filters.chosen.opened_to],
   });

@@ -62,6 +62,7 @@ export function Page() {
   const csv = useCsvDownload({
     what: "payments",
     columns: csvColumns,
+    times: ["created_at", "paid_at"],
     read: (page, signal) => api.readOnce(signal, "/v1/payments/search", { query: { ...value, ...page } }),
     days: [filters.chosen.created_from, filters.chosen.created_to],
   });

@@ -42,6 +42,7 @@ export function Page() {
   const csv = useCsvDownload({
     what: "refunds",
     columns: csvColumns,
+    times: ["created_at", "completed_at"],
     read: (page, signal) => api.readOnce(signal, "/v1/refunds", { query: { ...filters.value, ...page } }),
     days: [filters.chosen.created_from, filters.chosen.created_to],
   });

@@ -4,7 +4,7 @@ import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
-import { type CsvColumn, decimalOf, fields } from "../ui/csv.ts";
+import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
 import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/face.tsx";
@@ -28,11 +28,10 @@ const spec = {
   date_to: day("to", "end"),
 };
 
-/** `net` is in the currency's own units, as in the statement of one batch. */
 const csvColumns: CsvColumn<Settlement>[] = [
   ...fields<Settlement>("uuid", "status", "period_start", "period_end", "paid_at", "bank_reference", "payment_count"),
-  ...fields<Settlement>("currency", "gross_minor", "fee_minor", "refund_minor", "net_minor"),
-  ["net", ({ net_minor: minor, exponent }) => decimalOf(minor, exponent)],
+  ...fields<Settlement>("currency"),
+  ...amounts<Settlement>("gross_minor", "fee_minor", "refund_minor", "net_minor"),
 ];
 
 export function Page() {
@@ -47,6 +46,7 @@ export function Page() {
   const csv = useCsvDownload({
     what: "settlements",
     columns: csvColumns,
+    times: ["period_end", "paid_at"],
     read: (page, signal) => api.readOnce(signal, "/v1/settlements", { query: { ...value, ...page } }),
     days: [filters.chosen.date_from, filters.chosen.date_to],
   });
@@ -89,7 +89,13 @@ export function Page() {
       head: "Paid",
       align: "right",
       from: "full",
-      cell: (batch) => batch.paid_at !== null && <Time at={batch.paid_at} shape="minute" />,
+      cell: ({ paid_at: at, bank_reference: reference }) =>
+        at !== null && (
+          <>
+            <Time at={at} shape="minute" />
+            <span className="block font-mono text-xs text-muted">{reference}</span>
+          </>
+        ),
     },
   ];
   return (

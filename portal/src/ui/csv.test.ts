@@ -1,7 +1,7 @@
 // Goal: a line of a CSV says what a row is, to the unit, nothing in it is a formula or another column, and no file ends in the middle.
 import { expect, test } from "vitest";
 import { ApiError, noAnswer } from "../api/error.ts";
-import { allRows, amounts, csvOf, decimalOf, fields } from "./csv.ts";
+import { allRows, amounts, csvOf, daysOf, decimalOf, fields } from "./csv.ts";
 
 interface Row {
   id: string | null;
@@ -32,6 +32,22 @@ test.each<[Partial<Row>, string]>([
 test("what an answer leaves out is an empty field, and a list without rows has its columns", () => {
   expect(csvOf(columns, [{ id: "a", exponent: 2, net_minor: 1 }])).toBe("id,count,net_minor,net\r\na,,1,0.01\r\n");
   expect(csvOf(columns, [])).toBe("id,count,net_minor,net\r\n");
+});
+
+test.each([
+  ["2026-12-31T16:59:59Z", "Asia/Jakarta", "2026-12-31"],
+  ["2026-12-31T17:00:00Z", "Asia/Jakarta", "2027-01-01"],
+  ["2026-12-31T17:00:00Z", "UTC", "2026-12-31"],
+  [null, "Asia/Jakarta", ""],
+])("%s has a day in %s, which the line names", (at, timeZone, day) => {
+  interface Timed {
+    paid_at: string | null;
+    created_at?: string;
+  }
+  const columns = [...fields<Timed>("paid_at"), ...daysOf<Timed>(["created_at", "paid_at"], timeZone)];
+  expect(csvOf(columns, [{ paid_at: at }])).toBe(
+    `paid_at,created_day,paid_day,time_zone\r\n${at ?? ""},,${day},${timeZone}\r\n`,
+  );
 });
 
 test.each([

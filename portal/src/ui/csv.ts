@@ -21,6 +21,24 @@ export function amounts<Row extends { exponent: number }>(
   ]);
 }
 
+/** Fields that are times. */
+export type TimeOf<Row> = keyof Row & (`${string}_at` | "period_end");
+
+/**
+ * The days of times, `paid_day` of `paid_at`, in a zone that each line names: times are in UTC, whose days are not those of a shop, and a month is
+ * closed by the shop's.
+ */
+export function daysOf<Row>(times: readonly TimeOf<Row>[], timeZone: string): CsvColumn<Row>[] {
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+  return [
+    ...times.map((name): CsvColumn<Row> => {
+      const day = ({ [name]: at }: Row): string | null => (typeof at === "string" ? format.format(new Date(at)) : null);
+      return [`${name.replace(/_at$/, "")}_day`, day];
+    }),
+    ["time_zone", () => timeZone],
+  ];
+}
+
 /** "-1500.00": without groups, with a point in every language. */
 export function decimalOf(minor: number | bigint, exponent: number): string {
   return digitsOf(minor, exponent, "en").replaceAll(",", "").replace("\u2212", "-");

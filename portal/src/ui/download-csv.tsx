@@ -1,9 +1,9 @@
 // The button that saves a list as CSV, page by page: it says how far it is, and can be stopped. A file is saved whole or not at all.
 import { useEffect, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/error.ts";
-import { usePlace } from "../api/place.ts";
+import { useMembership, usePlace } from "../api/place.ts";
 import { Button } from "./button.tsx";
-import { type CsvColumn, allRows, csvOf } from "./csv.ts";
+import { type CsvColumn, type TimeOf, allRows, csvOf, daysOf } from "./csv.ts";
 import { save } from "./download.ts";
 import { ErrorNote } from "./face.tsx";
 import type { ListOf } from "./list.ts";
@@ -17,6 +17,8 @@ interface Asked<Row> {
   /** What the rows are; the file is called so. */
   what: string;
   columns: readonly CsvColumn<Row>[];
+  /** Times whose days in the zone of the merchant's statements stand at the end of each line. */
+  times: readonly TimeOf<Row>[];
   read: (page: { limit: number; starting_after: string | undefined }, signal: AbortSignal) => Promise<ListOf<Row>>;
   /** Days in the file's name, where the list is of some days only. */
   days: readonly (string | undefined)[];
@@ -30,8 +32,9 @@ interface CsvDownload {
   error: ApiError | undefined;
 }
 
-export function useCsvDownload<Row>({ what, columns, read, days }: Asked<Row>): CsvDownload {
+export function useCsvDownload<Row>({ what, columns, times, read, days }: Asked<Row>): CsvDownload {
   const { environment } = usePlace();
+  const timeZone = useMembership()?.statement_time_zone;
   const running = useRef<AbortController | undefined>(undefined);
   const [state, setState] = useState<{ rows?: number; error?: ApiError }>({});
   // Nothing is saved on another page than the one on which it was asked for.
@@ -51,7 +54,8 @@ export function useCsvDownload<Row>({ what, columns, read, days }: Asked<Row>): 
       const rows = await allRows(page, { what, linesMax: LINES_MAX, onRows });
       signal.throwIfAborted();
       const name = [what, environment, ...days].filter((part) => part !== undefined && part !== "").join("-");
-      save(new Blob([csvOf(columns, rows)], { type: "text/csv" }), `${name}.csv`);
+      const file = csvOf([...columns, ...(timeZone === undefined ? [] : daysOf(times, timeZone))], rows);
+      save(new Blob([file], { type: "text/csv" }), `${name}.csv`);
       setState({});
     } catch (thrown) {
       if (!signal.aborted) setState({ error: asApiError(thrown) });

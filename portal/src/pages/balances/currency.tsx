@@ -35,10 +35,12 @@ const isFigure = (text: string): text is Figure => text in figures;
 // The names are those of the API's query.
 const spec = { posted_from: day("From", "begin"), posted_to: day("To", "end") };
 
-function csvColumns(exponent: number): CsvColumn<Entry>[] {
+function csvColumns(currency: string, exponent: number): CsvColumn<Entry>[] {
   const decimal = (minor: number | null): string | null => (minor === null ? null : decimalOf(minor, exponent));
   return [
-    ...fields<Entry>("id", "posted_at", "kind", "object", "group", "amount_minor"),
+    ...fields<Entry>("id", "posted_at", "kind", "object", "group"),
+    ["currency", () => currency],
+    ...fields<Entry>("amount_minor"),
     ["amount", ({ amount_minor: minor }) => decimal(minor)],
     ...fields<Entry>("figure_after_minor"),
     ["figure_after", ({ figure_after_minor: minor }) => decimal(minor)],
@@ -72,7 +74,8 @@ export function Page() {
   const exponent = balance?.exponent ?? 2;
   const csv = useCsvDownload({
     what: `entries-${currency}-${account ?? figure}`.replaceAll(":", "-"),
-    columns: csvColumns(exponent),
+    columns: csvColumns(currency, exponent),
+    times: ["posted_at"],
     read: (page, signal) =>
       api.readOnce(signal, "/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...page } }),
     days: [filters.chosen.posted_from, filters.chosen.posted_to],

@@ -52,6 +52,7 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
   const setQuery = useSetQuery();
   const months = monthsUpTo(now, timeZone, MONTHS_SHOWN);
   const { month = months[0] ?? "" } = useQueryText();
+  const isOver = month < (months[0] ?? "");
   const query = { from: dayBegin(`${month}-01`, timeZone), to: dayEnd(lastDayOf(month), timeZone) };
   const statement = useQuery(api.read("/v1/statements/{currency}", { path: { currency }, query }));
   const name = useMonthName();
@@ -63,7 +64,14 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
       lead={
         <>
           What was yours at the start of the month, what came in and went out, and what was yours at the end. Days are
-          in {timeZone}.{month === months[0] && <> The month is not over: these are the figures so far.</>}
+          in {timeZone}.
+          {!isOver && (
+            <>
+              {" "}
+              The month is not over: these are the figures so far, as of{" "}
+              <Time at={now} shape="minute" timeZone={timeZone} />.
+            </>
+          )}
         </>
       }
       actions={
@@ -74,7 +82,8 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
             <Button
               onClick={() => {
                 const file = new Blob([statementCsv(shown, timeZone)], { type: "text/csv" });
-                save(file, `statement-${place.environment}-${currency}-${month}-${timeZone.replaceAll("/", "-")}.csv`);
+                const of = isOver ? month : `${month}-so-far`;
+                save(file, `statement-${place.environment}-${currency}-${of}-${timeZone.replaceAll("/", "-")}.csv`);
               }}
             >
               Download CSV
