@@ -138,6 +138,17 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         "True",
         "",
       ]);
+      // A payout that the bank returned waits for no transfer.
+      const { demo } = follower.service;
+      const client = new Client(demo);
+      const late = { amount_minor: 7_500_000, currency: "IDR", payment_method: "qris", reference_id: "returned" };
+      const { json: payment } = await client.post("/v1/payments", late);
+      await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
+      const { json: run } = await client.post("/v1/sandbox/settlements/run", {});
+      const batch = `/merchants/${demo.merchant_id}/books/sandbox/settlements/${run.data[0].uuid}`;
+      await operate(demo, "POST", `${batch}/return`, {});
+      const returned = await follower.typeAndFail(reconcile);
+      expect(returned.stdout).toMatch(/set_\w+: failed, .*\n +your bank shows nothing: it returned this payout\n/);
     },
   );
 
