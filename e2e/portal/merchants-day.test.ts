@@ -207,7 +207,7 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
 test("a bookkeeper on a phone goes from a payout to a refund, a lost dispute and a payment in it, and back", async () => {
   const member = await portal.member("finance", { browser: { viewport: PHONE } });
   const { page, place, client } = member;
-  const [refunded, contested] = [await made(member, { reference_id: "kopi-1" }), await made(member)];
+  const [refunded, contested] = [await made(member, { reference_id: "INV-2026-00001" }), await made(member)];
   const refund = await client.post("/v1/refunds", { payment_reference: refunded, amount_minor: 1_000_000 });
   const dispute = await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
   const deducted = factOf(member, "Deducted from");
@@ -220,8 +220,13 @@ test("a bookkeeper on a phone goes from a payout to a refund, a lost dispute and
   const run = await client.post("/v1/sandbox/settlements/run", {});
   const batch = run.json.data[0].uuid as string;
   await deducted.getByRole("link", { name: batch }).click();
-  await page.getByRole("row", { name: /^kopi-1 payment, \d+ \w+ 20\d\d IDR ?\+150,000\.00 fee −1,050\.00/ }).waitFor();
-  await page.getByRole("row", { name: /^kopi-1 refund, \d+ \w+ 20\d\d IDR ?−10,000\.00$/ }).click();
+  await page.getByText("INV-2026-00001").first().waitFor();
+  const cut = `[...document.querySelectorAll("tbody .line-clamp-1")].filter((one) => one.scrollHeight > one.clientHeight).length`;
+  expect(await page.evaluate<number>(cut)).toBe(0);
+  await page
+    .getByRole("row", { name: /^INV-2026-00001 payment, \d+ \w+ 20\d\d IDR ?\+150,000\.00 fee −1,050\.00/ })
+    .waitFor();
+  await page.getByRole("row", { name: /^INV-2026-00001 refund, \d+ \w+ 20\d\d IDR ?−10,000\.00$/ }).click();
   await page.waitForURL((url) => url.pathname.endsWith(refund.json.uuid as string));
   await deducted.getByRole("link", { name: batch }).waitFor();
   await settled(page);
@@ -261,6 +266,19 @@ test("a month has the same sums whoever reads it, and its file says whose days t
   const moved = await told(await portal.member("finance", { merchantId, browser: { timezoneId: "UTC" } }), "");
   expect(moved.name).toContain("-Asia-Makassar.csv");
   expect(moved.lines).toContain(",Asia/Makassar,IDR,");
+});
+
+test("money that is available below zero says why, and what becomes of it", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client } = member;
+  const reference = await made(member);
+  await client.post("/v1/sandbox/settlements/run", {});
+  await member.open(paths.balances(place));
+  const balance = page.getByRole("region", { name: "Balance in IDR" });
+  await balance.getByText("To be refunded or paid out").waitFor();
+  await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
+  await balance.getByText(/−150,000\.00/).waitFor();
+  await balance.getByText("disputes took more than was there: what is paid next makes up for it").waitFor();
 });
 
 test("a refund that would be refused is not offered, and the page says why", async () => {

@@ -12,7 +12,7 @@ import { Digits } from "./balances/digits.tsx";
 import { ExportButtons } from "./balances/export-buttons.tsx";
 
 const figures = [
-  ["available", "available_minor", "Available", "Can be settled"],
+  ["available", "available_minor", "Available", "To be refunded or paid out"],
   ["held", "held_minor", "Held", "For open disputes"],
   ["pending_settlement", "pending_settlement_minor", "On its way", "In batches that are not paid out yet"],
 ] as const;
@@ -59,7 +59,11 @@ function Balance({ of: balance }: { of: Schema<"Balance"> }) {
         {figures.map(([name, field, label, meaning]) => (
           <div key={name} className="px-4 py-3">
             <p className="font-medium">{label}</p>
-            <p className="text-xs text-muted">{meaning}</p>
+            <p className="text-xs text-muted">
+              {(balance[field] ?? 0) < 0
+                ? "Lost or open disputes took more than was there: what is paid next makes up for it"
+                : meaning}
+            </p>
             <p className="mt-1.5 text-lg">
               <To
                 to={withSearch(paths.balance(place, currency), { figure: name === "available" ? undefined : name })}

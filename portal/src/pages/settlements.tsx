@@ -76,9 +76,20 @@ export function Page() {
         </>
       ),
     },
-    { head: "Sales", align: "right", from: "full", cell: (batch) => <Money of={amountOf(batch, batch.gross_minor)} /> },
+    {
+      head: "Sales",
+      align: "right",
+      from: "full",
+      cell: (batch) => (
+        <>
+          <Money of={amountOf(batch, batch.gross_minor)} />
+          <span className="block text-xs text-muted">
+            {batch.payment_count} {batch.payment_count === 1 ? "payment" : "payments"}
+          </span>
+        </>
+      ),
+    },
     { head: "Payout", align: "right", cell: (batch) => <Money of={amountOf(batch, batch.net_minor)} /> },
-    { head: "Payments", align: "right", from: "full", cell: (batch) => batch.payment_count },
     {
       head: "Period ends",
       align: "right",

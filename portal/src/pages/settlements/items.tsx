@@ -37,13 +37,13 @@ export function Items({ of: { uuid }, printed }: Props) {
     {
       head: "Your reference",
       cell: (item) => (
-        <>
+        <span>
           <span className="line-clamp-1 max-w-32 break-all roomy:max-w-56 roomy:min-w-24">{item.reference_id}</span>
           {/* A narrow table has no room for the columns. */}
           <span className="block text-xs font-normal text-muted roomy:hidden">
             {item.kind}, <Time at={item.occurred_at} shape="day" />
           </span>
-        </>
+        </span>
       ),
     },
     { head: "Kind", from: "wide", cell: (item) => item.kind },

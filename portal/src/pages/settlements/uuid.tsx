@@ -82,6 +82,13 @@ function Settlement({ of: settlement, printed }: Props) {
   return (
     <>
       <Equation of={settlement} />
+      {settlement.status === "failed" && (
+        <p className="max-w-2xl">
+          The bank returned this payout, so its money is available again. What it is made of goes into a later batch:
+          leave this one out when you add up. The page of a payment, refund or dispute leads to the batch that it is in
+          now.
+        </p>
+      )}
       <Facts>
         <Fact name="From">
           <Time at={settlement.period_start} shape="minute" />
