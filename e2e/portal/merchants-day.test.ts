@@ -187,6 +187,25 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
   expect(lines.map(([name]) => name)).toEqual(["line", "opening", "payments", "fees", "refunds", "closing"]);
   expect(totals.at(-1)).toBeGreaterThan(0);
   expect(totals.slice(0, -1).reduce((sum, minor) => sum + minor, 0)).toBe(totals.at(-1));
+  // The files of the lists have the same sums, by the days that they name: the statement goes by these.
+  const sumOf = async (list: string, amount: string, day: string): Promise<number> => {
+    await member.open(list);
+    const [of] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download CSV" }).click(),
+    ]);
+    const [names = [], ...rows] = readFileSync(await of.path(), "utf8")
+      .trim()
+      .split("\r\n")
+      .map((row) => row.split(","));
+    const month = file.suggestedFilename().slice("statement-sandbox-IDR-".length).slice(0, 7);
+    const counted = rows.filter((row) => row[names.indexOf(day)]?.startsWith(month));
+    return counted.reduce((sum, row) => sum + Number(row[names.indexOf(amount)]), 0);
+  };
+  expect(await sumOf(paths.payments(place), "amount_minor", "paid_day")).toBe(totals[1]);
+  expect(await sumOf(paths.payments(place), "fee_minor", "paid_day")).toBe(-Number(totals[2]));
+  expect(await sumOf(paths.refunds(place), "amount_minor", "created_day")).toBe(-Number(totals[3]));
+  await member.open(paths.statement(place, "IDR"));
   await page.emulateMedia({ media: "print" });
   await page.getByText("Toko Senja · sandbox").waitFor();
   expect(await page.getByRole("button").count()).toBe(0);
