@@ -131,7 +131,7 @@ export async function listEntries(
     { head: "AMOUNT", align: "right", cell: ({ amount_minor: minor }) => digitsOf(minor, exponent) },
     { head: "AFTER IT", align: "right", cell: ({ figure_after_minor: minor }) => amountOf(minor, exponent) },
     { head: "JOURNAL", cell: ({ journal }) => journal },
-    { head: "OF", cell: ({ group }) => group },
+    { head: "OF", cell: ({ object }) => object },
   ];
   const { figure, from, to } = values;
   const filters = given<BalanceEntryFilters>({ figure, posted_from: from, posted_to: to });

@@ -266,7 +266,7 @@ describe("money", () => {
     expect(balances).toMatch(/^CURRENCY +AVAILABLE +HELD +ON ITS WAY\nIDR +[\d,]+\.\d\d +0\.00 +0\.00\n$/);
     expect((await line("balances")).data).toBe(balances);
     expect(await json("balances")).toMatchObject([{ data: [{ currency: "IDR", held_minor: 0 }] }]);
-    expect((await line("balances entries IDR")).data).toMatch(/ -2,500\.00 /);
+    expect((await line("balances entries IDR")).data).toMatch(/^\S+ +refund +-2,500\.00 .* jrn_\w+ +rfd_\w+$/m);
     expect((await line("clock advance 3d")).code).toBe(0);
     await line("settlements run");
     const [payout] = await json("settlements list");

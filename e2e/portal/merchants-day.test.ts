@@ -287,6 +287,28 @@ test("a month has the same sums whoever reads it, and its file says whose days t
   expect(moved.lines).toContain(",Asia/Makassar,IDR,");
 });
 
+test("an entry and its journal lead to the refund or dispute that moved the money, and an account says its currency", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client } = member;
+  const reference = await made(member);
+  const refund = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1_000_000 });
+  const dispute = await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
+  for (const [kind, id, title] of [
+    ["refund", refund.json.uuid, "Refund"],
+    ["dispute opened", dispute.json.uuid, "Dispute"],
+  ] as [string, string, string][]) {
+    await member.open(paths.balance(place, "IDR"));
+    await page.getByRole("row").getByRole("link", { name: id }).waitFor();
+    await page.getByRole("link", { name: kind, exact: true }).click();
+    await factOf(member, "Belongs to").getByRole("link", { name: reference }).waitFor();
+    await factOf(member, "For").getByRole("link", { name: id }).click();
+    await page.getByRole("heading", { name: title, exact: true }).waitFor();
+  }
+  await member.open(paths.balances(place));
+  await page.getByRole("link", { name: "platform:fees" }).click();
+  await page.getByRole("heading", { name: "platform:fees in IDR" }).waitFor();
+});
+
 test("money that is available below zero says why, and what becomes of it", async () => {
   const member = await portal.member("finance");
   const { page, place, client } = member;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePart, useQueryText, useSetQuery } from "../../address.ts";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
-import { paths, withSearch } from "../../paths.ts";
+import { pageOfObject, paths, withSearch } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type CsvColumn, decimalOf, fields } from "../../ui/csv.ts";
@@ -102,11 +102,15 @@ export function Page() {
     {
       head: "Of",
       from: "wide",
-      cell: ({ group }) => (
-        <To to={pageOfGroup(place, group)} className="link">
-          <ShortId id={group} />
-        </To>
-      ),
+      // A receipt has no page: the payment for which it came has one.
+      cell: ({ object, group }) => {
+        const page = pageOfObject(place, object);
+        return (
+          <To to={page ?? pageOfGroup(place, group)} className="link">
+            <ShortId id={page === undefined ? group : object} />
+          </To>
+        );
+      },
     },
     {
       head: "Amount",
@@ -130,7 +134,7 @@ export function Page() {
   ];
   return (
     <Frame
-      title={account ?? `${figures[figure]} in ${currency}`}
+      title={`${account ?? figures[figure]} in ${currency}`}
       above={{ to: paths.balances(place), label: "Balances" }}
       lead={
         account === undefined

@@ -4,7 +4,7 @@ import { usePart } from "../../../address.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import type { Place } from "../../../api/client.ts";
 import type { Schema } from "../../../api/types.ts";
-import { paths } from "../../../paths.ts";
+import { pageOfObject, paths } from "../../../paths.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Code } from "../../../ui/code.tsx";
 import { Identity } from "../../../ui/copy.tsx";
@@ -37,10 +37,20 @@ export function Page() {
 
 function Journal({ of: journal }: { of: Schema<"Journal"> }) {
   const place = usePlace();
+  // The operation key is the kind and the identity of what moved the money. A receipt has no page.
+  const object = journal.operation_key.slice(journal.kind.length + 1);
+  const pageOfIt = object === journal.group ? undefined : pageOfObject(place, object);
   return (
     <>
       <Facts>
         <Fact name="What happened">{journal.kind.replaceAll("_", " ")}</Fact>
+        {pageOfIt !== undefined && (
+          <Fact name="For">
+            <To to={pageOfIt} className="link font-mono text-xs">
+              {object}
+            </To>
+          </Fact>
+        )}
         <Fact name="Belongs to">
           <To to={pageOfGroup(place, journal.group)} className="link font-mono text-xs">
             {journal.group}
