@@ -21,6 +21,13 @@ async function made(changes: Record<string, unknown>, settings: SettingsChange =
   return { json, path, outcome };
 }
 
+/** How many lines the last text of an element takes. */
+function linesOfLast({ lastChild }: Element): number {
+  const range = document.createRange();
+  range.selectNodeContents(lastChild as Node);
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+}
+
 test.each(["qris", "va", "bank_transfer", "card", "ewallet"])("a phone pays by %s, in Indonesian", async (method) => {
   const { path, outcome } = await made({ payment_method: method });
   const { page } = await portal.guest(phone);
@@ -58,13 +65,48 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await page.goto(portal.origin + path);
   await page.getByRole("link", { name: "English" }).click();
   await page.getByRole("button", { name: "Copy: Virtual account number" }).click();
-  await page.getByText("Copied").waitFor();
+  await page.getByRole("button").getByText("Copied").waitFor();
+  // A screen reader that stands on the button hears it as well.
+  await page.getByRole("status").getByText("Copied").waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(json.instructions.account_number);
   await outcome("processing");
   await page.getByText("Being processed").waitFor();
   await outcome("succeeded");
   await page.getByText("Paid. Thank you.").waitFor();
   await page.getByText("You will be taken back in a moment.").locator("visible=true").waitFor();
+  await page.getByText("Welcome back at the shop").waitFor();
+});
+
+test("where the browser refuses to copy, as inside other apps, the number is copied all the same, or selected", async () => {
+  const { path, json } = await made({ payment_method: "va", amount_minor: 150_000_000 });
+  const { page, context } = await portal.guest(phone);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.addInitScript(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException("refused", "NotAllowedError"));
+  });
+  await page.goto(portal.origin + path);
+  await page.getByRole("button", { name: "Salin: Jumlah" }).click();
+  await page.getByRole("button").getByText("Tersalin").waitFor();
+  // As a payer types it, not as it is written.
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("1500000");
+  await page.evaluate(() => void (document.execCommand = () => false));
+  await page.getByRole("button", { name: "Salin: Nomor virtual account" }).click();
+  await page.waitForFunction((number) => String(getSelection()) === number, json.instructions.account_number);
+});
+
+test("a payer whose network is gone when it is paid keeps the page that says so, and goes to the shop with the network", async () => {
+  const { path, outcome } = await made({ payment_method: "va", return_url: "https://toko.example/thanks" });
+  portal.tolerate(/net::ERR_/);
+  const { page, context } = await portal.guest(phone);
+  await context.route("https://toko.example/**", (route) => route.fulfill({ body: "Welcome back at the shop" }));
+  await outcome("succeeded");
+  await page.clock.install();
+  await page.goto(portal.origin + path);
+  await page.getByText("Sebentar lagi Anda dibawa kembali.").waitFor();
+  await context.setOffline(true);
+  await page.clock.runFor(10_000);
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+  await context.setOffline(false);
   await page.getByText("Welcome back at the shop").waitFor();
 });
 
@@ -146,6 +188,28 @@ test("a payer with large letters can read an account number and an amount", asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(180);
 });
 
+test.each([
+  [320, "va"],
+  [390, "bank_transfer"],
+])(
+  "letters are as large as the payer's browser is told, and a phone of %d pixels has room for them: %s",
+  async (width, method) => {
+    const { path } = await made({ payment_method: method, amount_minor: 123_456_700 });
+    const { page, context } = await portal.guest({ ...phone, viewport: { width, height: 700 } });
+    await page.goto(portal.origin + path);
+    const browser = await context.newCDPSession(page);
+    await browser.send("Page.enable");
+    await browser.send("Page.setFontSizes", { fontSizes: { standard: 32 } });
+    await page.waitForFunction(() => getComputedStyle(document.body).fontSize === "32px");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    // Both places of the amount: at the top, and beside its copy button.
+    for (const figure of await page.getByText("1.234.567,00").all())
+      expect(await figure.evaluate(linesOfLast), await figure.innerText()).toBe(1);
+    await page.goto(`${portal.origin}/status`);
+    expect(await page.evaluate(() => getComputedStyle(document.body).fontSize)).toBe("32px");
+  },
+);
+
 test.each([320, 360, 390, 430])("on a phone of %d pixels the largest amount stays in one line", async (width) => {
   const largest = { payment_method: "va", amount_minor: 999_999_999_999 };
   const { path } = await made(largest, { max_amount_minor: { IDR: 999_999_999_999 } });
@@ -153,12 +217,7 @@ test.each([320, 360, 390, 430])("on a phone of %d pixels the largest amount stay
   await page.goto(portal.origin + path);
   const figure = page.locator(".amount");
   expect((await figure.textContent())?.trim()).toBe("IDR9.999.999.999,99");
-  const lines = await figure.evaluate(({ lastChild }) => {
-    const range = document.createRange();
-    range.selectNodeContents(lastChild as Node);
-    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
-  });
-  expect(lines).toBe(1);
+  expect(await figure.evaluate(linesOfLast)).toBe(1);
 });
 
 test.each([
@@ -215,11 +274,13 @@ test("a payer who goes back from the shop to read the page is not taken away fro
 });
 
 test.each([
-  ["id-ID", "Salin"],
-  ["en-US", "Copy"],
-])("the narrowest phone shows a virtual account's number on one line, in %s", async (locale, copy) => {
+  ["id-ID", "Salin", 360],
+  ["en-US", "Copy", 360],
+  ["id-ID", "Salin", 320],
+  ["en-US", "Copy", 320],
+])("the narrowest phone shows a virtual account's number on one line, in %s", async (locale, copy, width) => {
   const { json, path } = await made({ payment_method: "va" });
-  const { page } = await portal.guest({ ...phone, locale, viewport: { width: 360, height: 740 } });
+  const { page } = await portal.guest({ ...phone, locale, viewport: { width, height: 740 } });
   await page.goto(portal.origin + path);
   const number = page.getByText(json.instructions.account_number);
   await page.getByRole("button", { name: copy }).first().waitFor();
@@ -246,6 +307,22 @@ test("on paper stands what to pay and where, dark letters on white, and no butto
   expect(await page.getByText("Sisa waktu").isVisible()).toBe(false);
   expect(await page.locator("button:visible, aside:visible, nav:visible").count()).toBe(0);
   expect(await page.evaluate<string>("getComputedStyle(document.body).color")).toBe("rgb(27, 27, 25)");
+});
+
+test.each([
+  ["succeeded", "Sudah dibayar. Terima kasih."],
+  ["processing", "Jangan membayar lagi"],
+  ["failed", "Tidak dibayar"],
+])("on paper stands what became of a payment: %s", async (word, said) => {
+  const { path, outcome } = await made({ payment_method: "va", return_url: "https://toko.example/thanks" });
+  await outcome(word);
+  const { page } = await portal.guest(phone);
+  await page.goto(portal.origin + path);
+  await page.emulateMedia({ media: "print" });
+  await page.getByText(said).locator("visible=true").first().waitFor();
+  // Nothing that only a screen can do.
+  for (const promise of ["perlu dimuat ulang", "Sebentar lagi Anda dibawa kembali."])
+    expect(await page.getByText(promise).locator("visible=true").count()).toBe(0);
 });
 
 test.each([

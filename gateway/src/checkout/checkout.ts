@@ -3,6 +3,8 @@ import type { Instructions } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import { linkPath } from "../links/link-address.ts";
+import { selectLink, snapshotOfLinkRow } from "../links/links.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
@@ -54,6 +56,8 @@ export interface Checkout {
   instructions: Instructions | undefined;
   /** What was given back: the newest twenty refunds. */
   refunds: Refund[];
+  /** Path of its payment link's page, where the payer of one that has failed or expired can begin again. */
+  linkPath: string | undefined;
 }
 
 const REFUNDS_MAX = 20;
@@ -79,7 +83,11 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   });
   const refunds = payment.refundedMinor === 0n ? [] : await refundsOf(parts.database, payment);
   const instructions = face === "open" ? payment.instructions : undefined;
-  return { payment, profile, face, secondsLeft, instructions, refunds };
+  const { link, book } = payment;
+  const isOver = link !== undefined && (face === "failed" || face === "expired");
+  const [row] = isOver ? await parts.database.query(selectLink(book.merchantId, link.uuid)) : [];
+  const again = row && linkPath({ merchantId: book.merchantId, token: snapshotOfLinkRow(row, now).link.token });
+  return { payment, profile, face, secondsLeft, instructions, refunds, linkPath: again };
 }
 
 async function refundsOf(database: Database, { book, reference: paymentReference }: Payment): Promise<Refund[]> {

@@ -21,7 +21,7 @@ interface LinkPageParts extends PageBasics {
 export function linkPage(parts: LinkPageParts): string {
   const { checkout, path, language, serviceName } = parts;
   const { link, profile, face } = checkout;
-  const waits = face === "in_use";
+  const waits = face === "in_use" || face === "processing";
   return framed({
     book: link.book,
     profile,
@@ -49,6 +49,7 @@ const marks: Readonly<Record<Exclude<LinkFace, "form">, Exclude<Face, "open">>> 
   paid: "paid",
   in_use: "processing",
   yours: "processing",
+  processing: "processing",
   expired: "expired",
   deactivated: "canceled",
   unavailable: "unavailable",
@@ -58,9 +59,10 @@ function linkFacePart(face: Exclude<LinkFace, "form">, { checkout, language }: L
   const text = linkWords[language];
   return html`${facePart(marks[face], text.faces[face], text.leads[face])}
   ${
-    face === "yours" &&
     checkout.resumePath !== undefined &&
-    html`<a class="button main wide" href="${checkout.resumePath}?lang=${language}">${text.resume}</a>`
+    html`<a class="button main wide" href="${checkout.resumePath}?lang=${language}">
+      ${face === "yours" ? text.resume : text.see}
+    </a>`
   }`;
 }
 

@@ -210,7 +210,11 @@ describe("a link's page", () => {
     const back = await read(url as string, mine);
     expect(back.html).toContain(`href="${lost.location.split("?")[0]}?lang=en"`);
     expect(back.answer.headers.getSetCookie()).toEqual([]);
+    const onward = `href="${new URL(url as string).pathname}?lang=en"`;
+    const paymentPage = async (): Promise<string> => (await read(service.origin + lost.location)).html;
+    expect(await paymentPage()).not.toContain(onward);
     await fetch(service.origin + lost.location, { method: "POST", body: new URLSearchParams({ decision: "decline" }) });
+    expect(await paymentPage()).toContain(onward);
     const again = await read(url as string, mine);
     expect(again.once).not.toBe(shown.once);
     expect(again.answer.headers.getSetCookie()[0]).toContain(`once=${again.once}; `);
@@ -218,32 +222,50 @@ describe("a link's page", () => {
   });
 
   test("leads the browser that began back to its payment, and no other", async () => {
-    const { url } = await link();
+    const { url, uuid } = await link();
     const begun = await pay(url as string);
     const [cookie = ""] = begun.answer.headers.getSetCookie();
     expect(cookie).toContain(`Path=${new URL(url as string).pathname}; `);
     expect(cookie).toContain("HttpOnly; SameSite=Lax");
-    const mine = await read(url as string, { cookie: cookie.split(";")[0] ?? "" });
-    expect(mine.html).toContain(`href="${begun.location.split("?")[0]}?lang=en"`);
+    const mine = async () => (await read(url as string, { cookie: cookie.split(";")[0] ?? "" })).html;
+    const own = `href="${begun.location.split("?")[0]}?lang=en"`;
+    expect(await mine()).toContain(own);
     const other = await pay((await link()).url as string);
     const [wrong = ""] = other.answer.headers.getSetCookie();
     const { html } = await read(url as string, { cookie: wrong.split(";")[0] ?? "" });
     expect(html).toContain("Being paid right now");
     expect(html).not.toContain(begun.location.split("?")[0]);
+    // Whoever has paid is told so, not that something is left to do.
+    const path = `/v1/sandbox/payments/${(await paymentsOf(uuid as string))[0]?.reference as string}/simulate`;
+    await client.post(path, { outcome: "processing" });
+    expect(await mine()).toContain("Your payment is on its way. Do not pay again");
+    expect(await mine()).not.toContain("have not finished");
+    expect(await mine()).toContain(own);
+    await client.post(path, { outcome: "succeeded" });
+    expect(await mine()).toContain("Already paid");
+    expect(await mine()).toContain(own);
+    expect((await read(url as string)).html).not.toContain(own);
   });
 
   test("is free again when its payment failed, was canceled or has expired", async () => {
     const { url, uuid } = await link();
+    let page = "";
+    /** Whether the page of the last payment leads to the link. */
+    const leadsOn = async () => (await read(page)).html.includes(`href="${new URL(url as string).pathname}?lang=en"`);
     const next = async (): Promise<string> => {
       expect((await read(url as string)).html).toContain("<form");
       const { location } = await pay(url as string);
       expect(location).not.toContain("/pay/l/");
+      page = service.origin + location;
       return (await paymentsOf(uuid as string))[0]?.reference as string;
     };
     await client.post(`/v1/sandbox/payments/${await next()}/simulate`, { outcome: "failed" });
+    expect(await leadsOn()).toBe(true);
     await client.post(`/v1/payments/${await next()}/cancel`, {});
+    expect(await leadsOn()).toBe(false);
     await next();
     await client.post("/v1/sandbox/clock/advance", { seconds: 1_801 });
+    expect(await leadsOn()).toBe(true);
     await next();
     expect((await paymentsOf(uuid as string)).map(({ status }) => status)).toEqual([
       "pending",

@@ -115,6 +115,7 @@ test.each<[string, string, LinkPayment | undefined, Partial<Link>, Record<string
   ["is somebody's", "in_use", held(), {}, {}],
   ["is this browser's", "yours", held(), {}, { isOwn: true }],
   ["is this browser's, and deactivated", "yours", held(), { deactivatedAt: NOW }, { isOwn: true }],
+  ["is this browser's, and on its way", "processing", held({ status: "processing" }), {}, { isOwn: true }],
   ["is paid", "paid", held({ status: "succeeded" }), {}, {}],
   ["is paid by this browser", "paid", held({ status: "refunded" }), {}, { isOwn: true }],
   ["was begun, and not paid in time", "form", held({ expiresAt: NOW }), {}, {}],

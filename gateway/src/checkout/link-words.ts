@@ -18,6 +18,7 @@ const en = {
   go: "Continue",
   next: "The next page shows how to pay. Nothing is paid yet.",
   resume: "Continue your payment",
+  see: "See your payment",
   problems: {
     amount: "Enter an amount in figures, such as 25000.",
     bounds: "This amount cannot be paid here. Enter another one.",
@@ -33,6 +34,7 @@ const en = {
     paid: "Already paid",
     in_use: "Being paid right now",
     yours: "Your payment is open",
+    processing: words.en.faces.processing,
     expired: "Too late",
     deactivated: "Closed",
     unavailable: words.en.faces.unavailable,
@@ -42,6 +44,7 @@ const en = {
     in_use:
       "Somebody has started to pay it. If they do not finish, you can soon pay it here. This page updates by itself.",
     yours: "You started to pay it on this device and have not finished.",
+    processing: words.en.leads.processing,
     expired: "The time to pay is over. Ask the merchant for a new link.",
     deactivated: "The merchant closed this link. Ask them for a new one.",
     unavailable: words.en.leads.unavailable,
@@ -65,6 +68,7 @@ const id: LinkWords = {
   go: "Lanjut",
   next: "Cara membayar muncul di halaman berikutnya. Belum ada yang dibayar.",
   resume: "Lanjutkan pembayaran Anda",
+  see: "Lihat pembayaran Anda",
   problems: {
     amount: "Tulis jumlahnya dengan angka, misalnya 25000.",
     bounds: "Jumlah ini tidak bisa dibayar di sini. Masukkan jumlah lain.",
@@ -80,6 +84,7 @@ const id: LinkWords = {
     paid: "Sudah dibayar",
     in_use: "Sedang dibayar",
     yours: "Pembayaran Anda belum selesai",
+    processing: words.id.faces.processing,
     expired: "Waktu habis",
     deactivated: "Sudah ditutup",
     unavailable: words.id.faces.unavailable,
@@ -89,6 +94,7 @@ const id: LinkWords = {
     in_use:
       "Seseorang sedang membayarnya. Jika tidak diselesaikan, sebentar lagi Anda bisa membayar di sini. Halaman ini berubah sendiri.",
     yours: "Anda memulainya di perangkat ini dan belum selesai.",
+    processing: words.id.leads.processing,
     expired: "Waktu pembayaran sudah habis. Minta tautan baru kepada penjual.",
     deactivated: "Penjual menutup tautan ini. Minta tautan baru kepada penjual.",
     unavailable: words.id.leads.unavailable,

@@ -20,8 +20,11 @@ export interface LinkCheckoutParts extends CheckoutParts {
   isSecure(): boolean;
 }
 
-/** The state that the page shows. An unfinished payment holds the link: `yours` in the browser that began it, `in_use` in all others. */
-export type LinkFace = "form" | "paid" | "in_use" | "yours" | "expired" | "deactivated" | "unavailable";
+/**
+ * The state that the page shows. An unfinished payment holds the link: in the browser that began it `yours`, or `processing` once it is on its way;
+ * `in_use` in all others.
+ */
+export type LinkFace = "form" | "paid" | "in_use" | "yours" | "processing" | "expired" | "deactivated" | "unavailable";
 
 export interface LinkCheckout extends LinkSnapshot {
   merchant: Merchant;
@@ -65,7 +68,7 @@ export function faceOf(
   if (status === "paid") return "paid";
   // A pending payment past its expiry does not hold the link, even before the worker has expired it.
   const isHeld = payment !== undefined && !(payment.status === "pending" && payment.expiresAt <= now);
-  if (isHeld && isOwn) return "yours";
+  if (isHeld && isOwn) return payment.status === "processing" ? "processing" : "yours";
   if (status !== "active") return status;
   if (merchant.suspended || !isPayable || !parts.isOpen(link.book.environment)) return "unavailable";
   return isHeld ? "in_use" : "form";

@@ -2,7 +2,6 @@
 import { type Html, html } from "../ground/html.ts";
 import { type Language, moment } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
-import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { facePart } from "./faces.ts";
 import { type PageBasics, framed } from "./frame.ts";
@@ -44,7 +43,11 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
           : facePart(face, text.faces[face], text.leads[face])
       }
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
-      ${watch !== false && html`<p class="muted" role="status">${text.waiting}</p>`}
+      ${watch !== false && html`<p class="muted screen" role="status">${text.waiting}</p>`}
+      ${
+        checkout.linkPath !== undefined &&
+        html`<a class="button wide" href="${checkout.linkPath}?lang=${language}">${text.beginAgain}</a>`
+      }
       ${back !== undefined && backPart(back, profile.name, face, language)}
       <section>
         <dl>
@@ -73,10 +76,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
           }
         </dl>
       </section>`,
-    aside:
-      payment.book.environment === "sandbox" && face === "open"
-        ? decisionPart(payment.method, path, language)
-        : undefined,
+    aside: payment.book.environment === "sandbox" && face === "open" ? decisionPart(path, language) : undefined,
   });
 }
 
@@ -84,15 +84,15 @@ function backPart(back: string, merchant: string, face: Face, language: Language
   const text = words[language];
   const style = face === "open" ? "back" : "button main wide";
   return html`<a class="${style}" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
-    ${leadsBack.has(face) && html`<p class="muted" data-soon hidden>${text.backSoon}</p>`}`;
+    ${leadsBack.has(face) && html`<p class="muted screen" data-soon hidden>${text.backSoon}</p>`}`;
 }
 
 /** Buttons of the sandbox that stand in for the payer's phone, bank or card. */
-function decisionPart(method: Payment["method"], path: string, language: Language): Html {
+function decisionPart(path: string, language: Language): Html {
   const text = words[language];
-  return html`<aside aria-label="${text.own[method]}">
-    <h2>${text.own[method]}</h2>
-    <p class="muted">${text.ownLead[method]}</p>
+  return html`<aside aria-label="${text.own}">
+    <h2>${text.own}</h2>
+    <p class="muted">${text.ownLead}</p>
     <form method="post" action="${path}?lang=${language}">
       <button class="main" name="decision" value="approve">${text.approve}</button>
       <button name="decision" value="decline">${text.decline}</button>

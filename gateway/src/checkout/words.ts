@@ -39,24 +39,14 @@ const en = {
     ewallet: "In production, a button here opens the wallet.",
   },
   back: (merchant: string) => `Back to ${merchant}`,
+  /** To the payment link of a payment that has failed or expired. */
+  beginAgain: "Open the payment link again",
   backSoon: "You will be taken back in a moment.",
   waiting: "This page updates by itself. You do not need to reload it.",
   sandbox: "Sandbox: no real money",
-  /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer's device. */
-  own: {
-    qris: "Your phone, as the sandbox has it",
-    va: "Your bank, as the sandbox has it",
-    card: "Your card, as the sandbox has it",
-    ewallet: "Your wallet, as the sandbox has it",
-    bank_transfer: "Your bank, as the sandbox has it",
-  },
-  ownLead: {
-    qris: "Sandbox codes cannot be scanned. Choose here what the payer does.",
-    va: "Nobody can pay into a sandbox account. Choose here what the payer does.",
-    card: "The sandbox does not take card numbers. Choose here what the payer does.",
-    ewallet: "The sandbox has no wallets. Choose here what the payer does.",
-    bank_transfer: "Nobody can pay into a sandbox account. Choose here what the payer does.",
-  },
+  /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer. */
+  own: "In place of the payer",
+  ownLead: "Nobody can really pay in the sandbox. Choose here what the payer does.",
   approve: "Pay",
   decline: "Decline",
   /** `lost`: an address that leads to no payment. `busy`: the service cannot answer just now. */
@@ -132,23 +122,12 @@ const id: Words = {
     ewallet: "Di produksi, tombol di sini membuka dompet digital.",
   },
   back: (merchant) => `Kembali ke ${merchant}`,
+  beginAgain: "Buka lagi tautan pembayarannya",
   backSoon: "Sebentar lagi Anda dibawa kembali.",
   waiting: "Halaman ini berubah sendiri, tidak perlu dimuat ulang.",
   sandbox: "Sandbox: bukan uang sungguhan",
-  own: {
-    qris: "Ponsel Anda, versi sandbox",
-    va: "Bank Anda, versi sandbox",
-    card: "Kartu Anda, versi sandbox",
-    ewallet: "Dompet digital Anda, versi sandbox",
-    bank_transfer: "Bank Anda, versi sandbox",
-  },
-  ownLead: {
-    qris: "Kode sandbox tidak bisa dipindai. Tentukan di sini apa yang dilakukan pembayar.",
-    va: "Rekening sandbox tidak bisa dibayar. Tentukan di sini apa yang dilakukan pembayar.",
-    card: "Sandbox tidak menerima nomor kartu. Tentukan di sini apa yang dilakukan pembayar.",
-    ewallet: "Sandbox tidak punya dompet digital. Tentukan di sini apa yang dilakukan pembayar.",
-    bank_transfer: "Rekening sandbox tidak bisa dibayar. Tentukan di sini apa yang dilakukan pembayar.",
-  },
+  own: "Sebagai pengganti pembayar",
+  ownLead: "Di sandbox tidak ada pembayaran sungguhan. Tentukan di sini apa yang dilakukan pembayar.",
   approve: "Bayar",
   decline: "Tolak",
   errors: {

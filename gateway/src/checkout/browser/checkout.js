@@ -1,9 +1,11 @@
 // Script of payers' pages: countdown, copy buttons, and reloading when the payment changes. The page works without it, too.
 const page = document.body.dataset;
 
-/** Reloads the page, which the service renders with the current state. Without a network that waits: the browser would show an error instead. */
-const again = () =>
-  navigator.onLine ? location.reload() : addEventListener("online", () => location.reload(), { once: true });
+/** Does what needs the network. Without one that waits: the browser would show an error in place of the page. */
+const withNetwork = (go) => (navigator.onLine ? go() : addEventListener("online", go, { once: true }));
+
+/** Reloads the page, which the service renders with the current state. */
+const again = () => withNetwork(() => location.reload());
 
 const left = document.querySelector("[data-left]");
 if (left) {
@@ -58,18 +60,38 @@ if (reading) {
   show();
 }
 
+// Says to a screen reader what the letters on a button say, which it does not read again.
+const said = document.createElement("p");
+said.role = "status";
+said.className = "unseen";
+
 for (const button of document.querySelectorAll("[data-copy]")) {
-  if (!navigator.clipboard) continue;
   button.hidden = false;
+  document.querySelector("main").append(said);
   const before = button.textContent;
   const tell = () => {
-    button.textContent = button.dataset.copied;
-    setTimeout(() => (button.textContent = before), 2000);
+    said.textContent = button.textContent = button.dataset.copied;
+    setTimeout(() => {
+      button.textContent = before;
+      said.textContent = "";
+    }, 2000);
   };
-  // When the browser refuses to copy, the payer can still select the number by hand.
-  button.addEventListener(
-    "click",
-    () => void navigator.clipboard.writeText(button.dataset.copy).then(tell, () => undefined),
+  // The way of old browsers, and of those inside other apps, which refuse the new one. Where it fails as well, the number is selected: the payer
+  // copies it by the phone's own menu.
+  const copyAsBefore = () => {
+    getSelection().selectAllChildren(button.parentElement.querySelector("strong"));
+    const fill = (event) => {
+      event.clipboardData.setData("text/plain", button.dataset.copy);
+      event.preventDefault();
+    };
+    document.addEventListener("copy", fill, { once: true });
+    if (document.execCommand("copy")) tell();
+    document.removeEventListener("copy", fill);
+  };
+  button.addEventListener("click", () =>
+    navigator.clipboard
+      ? void navigator.clipboard.writeText(button.dataset.copy).then(tell, copyAsBefore)
+      : copyAsBefore(),
   );
 }
 
@@ -119,5 +141,5 @@ if (page.again) setTimeout(again, Number(page.again) * 1000 + Math.random() * 20
 // Not when the payer came back from there by the browser's own button: who wants to read the page again is not taken away from it again.
 if (page.back && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") {
   document.querySelector("[data-soon]").hidden = false;
-  setTimeout(() => location.assign(page.back), 5000);
+  setTimeout(() => withNetwork(() => location.assign(page.back)), 5000);
 }
