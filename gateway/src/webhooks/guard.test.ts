@@ -59,6 +59,8 @@ test("URLs: only https to public hosts, without credentials, and nothing that ha
     "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://[64:ff9b:1::a00:1]/", "https://[::ffff:0:a00:1]/", "https://168.63.129.16/",
   ]; // prettier-ignore
   for (const url of refused) expect(objectionTo(url, none), url).toBeTypeOf("string");
+  // Whoever tries a receiver on this machine reads which setting allows it.
+  expect(objectionTo("https://localhost/hook", none)).toContain("WEBHOOK_ALLOW_HOSTS");
   for (const url of [
     "https://example.com/hook",
     "https://EXAMPLE.com:8443/a?b=c",
