@@ -15,6 +15,7 @@ import { Cursor } from "./cursor.ts";
 import { Feed, pauseFor } from "./feed.ts";
 import { Listener } from "./listener.ts";
 import { listenerSecret } from "./own-signature.ts";
+import { reasonOf } from "./reasons.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -318,6 +319,16 @@ test("a receiver that is away is waited for, in order, and nothing is skipped", 
   await receiver.open();
   await arrived(4);
   expect(said).toHaveLength(2); // said once
+});
+
+test.each([
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "NODE_EXTRA_CA_CERTS"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "forward to its http:// address"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another host name"],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+])("a receiver whose certificate is not trusted is told of with what to do: %s", (code, said) => {
+  const failed = new TypeError("fetch failed", { cause: Object.assign(new Error("no"), { code }) });
+  expect(reasonOf(failed)).toContain(said);
 });
 
 test("a receiver that hangs up without an answer has not got it", async () => {

@@ -1,5 +1,8 @@
 // Explains in plain words why a connection did not work.
 
+const CERTIFICATE =
+  "nobody this machine knows has signed its certificate: forward to its http:// address, or name the certificate in NODE_EXTRA_CA_CERTS";
+
 const known: Record<string, string> = {
   ECONNREFUSED: "nothing accepts connections there",
   ECONNRESET: "the connection was reset",
@@ -8,6 +11,12 @@ const known: Record<string, string> = {
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS: should its address begin with http://?",
+  DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
+  SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CERTIFICATE,
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
+  CERT_HAS_EXPIRED: "its certificate has expired",
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed before an answer came",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
