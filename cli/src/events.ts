@@ -66,7 +66,7 @@ const attemptColumns: readonly Column<DeliveryAttempt>[] = [
   { head: "TOOK", align: "right", cell: ({ duration_ms: ms }) => `${ms} ms` },
   {
     head: "ANSWER",
-    cell: ({ status, reason }) => (status === null ? (reason ?? "none") : String(status)),
+    cell: ({ status }) => (status === null ? "none" : String(status)),
     tone: ({ succeeded }) => (succeeded ? "good" : "bad"),
   },
   { head: "WHY", cell: ({ succeeded, reason, note }) => (succeeded ? "" : (note ?? reason ?? "")) },

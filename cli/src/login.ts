@@ -5,8 +5,7 @@ import { UnexpectedAnswer, remember } from "./answers.ts";
 import { Interrupted, Trouble } from "./failures.ts";
 import { demoIdentity, originOf, userAgent } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
-import { say, stopped, write } from "./output/print.ts";
-import { tableOf } from "./output/table.ts";
+import { printTable, say, stopped, write } from "./output/print.ts";
 import { joined, jsonOf, words } from "./output/text.ts";
 import { pause } from "./pause.ts";
 import { CLIENT_ID, PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
@@ -244,7 +243,7 @@ export function profilesCommand({ json }: { json: boolean }): Promise<number> {
       { head: "KEY", cell: (row: (typeof rows)[number]) => row.client_id },
       { head: "SERVICE", cell: (row: (typeof rows)[number]) => row.base_url },
     ];
-    write(tableOf(columns, rows, paintOf(process.stdout)));
+    printTable(columns, rows);
   }
   return Promise.resolve(0);
 }

@@ -17,11 +17,11 @@ import type {
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { intent } from "./intent.ts";
-import { paintOf, toneOf } from "./output/color.ts";
+import { toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { amountOf, digitsOf } from "./output/money.ts";
-import { printObject, say, write } from "./output/print.ts";
-import { type Column, tableOf } from "./output/table.ts";
+import { printObject, printTable, say, write } from "./output/print.ts";
+import type { Column } from "./output/table.ts";
 import { linesOf, words } from "./output/text.ts";
 
 /** Leaves out the filters that are undefined. */
@@ -112,7 +112,7 @@ const balanceColumns: readonly Column<Balances["data"][number]>[] = [
 export async function listBalances(values: Common): Promise<number> {
   const balances = await clientOf(values).balances.get();
   if (values.json) return printObject(balances, values);
-  write(tableOf(balanceColumns, balances.data, paintOf(process.stdout)));
+  printTable(balanceColumns, balances.data);
   say(words`As of ${balances.as_of}, ${balances.environment}.`);
   return 0;
 }
@@ -186,7 +186,7 @@ export async function runSettlements(values: Change): Promise<number> {
   const formed = await clientOf(values).sandbox.settlements.run(intent(values));
   if (values.json) return printObject(formed, values);
   if (formed.data.length === 0) say(words`Nothing is due.`);
-  else write(tableOf(settlementColumns, formed.data, paintOf(process.stdout)));
+  else printTable(settlementColumns, formed.data);
   return 0;
 }
 

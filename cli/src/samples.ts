@@ -7,9 +7,7 @@ import { Trouble } from "./failures.ts";
 import { identityOf, originOf } from "./identity.ts";
 import { type ListenerKey, listenTo, signals, stateFolder } from "./listen.ts";
 import { listenerSecret } from "./listener/own-signature.ts";
-import { paintOf } from "./output/color.ts";
-import { say, write } from "./output/print.ts";
-import { tableOf } from "./output/table.ts";
+import { printTable, say } from "./output/print.ts";
 import { words } from "./output/text.ts";
 
 export interface Sample {
@@ -50,7 +48,7 @@ export async function samplesCommand({ profile, port }: SamplesOptions, name?: s
       { head: "NEEDS", cell: ([, { needs }]: [string, Sample]) => needs },
       { head: "SOURCE", cell: ([, { folder }]: [string, Sample]) => folder },
     ];
-    write(tableOf(columns, Object.entries(samples), paintOf(process.stdout)));
+    printTable(columns, Object.entries(samples));
     return 0;
   }
   const sample = samples[name];

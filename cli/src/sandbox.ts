@@ -5,8 +5,8 @@ import type { Change, Common } from "./common.ts";
 import { clientOf, identityOf } from "./identity.ts";
 import { intent } from "./intent.ts";
 import { paintOf } from "./output/color.ts";
-import { printObject, say, write } from "./output/print.ts";
-import { type Column, tableOf } from "./output/table.ts";
+import { printObject, printTable, say, write } from "./output/print.ts";
+import type { Column } from "./output/table.ts";
 import { linesOf, words } from "./output/text.ts";
 
 export async function showClock(values: Common): Promise<number> {
@@ -61,16 +61,23 @@ export async function examine(values: Change): Promise<number> {
   const [reason, ...others] = new Set(
     card.checks.map(({ received }) => (received.status === null ? received.reason : null)),
   );
+  // What the lines say to do does not mend one answer to everything.
+  const [status, ...otherStatuses] = new Set(card.checks.map(({ received }) => received.status));
+  const isAlike = typeof status === "number" && otherStatuses.length === 0 && (status < 200 || status > 299);
   if (values.json) printObject(card, values);
   else if (reason && others.length === 0) say(words`No request of the exam reached your receiver: ${reason}`);
   else {
     const docs = identityOf(values).baseUrl.replace(/v1$/, "docs/");
-    write(tableOf(columnsOf(docs), card.checks, paintOf(process.stdout)));
+    printTable(columnsOf(docs), card.checks);
     say(
       failed === 0
         ? words`Your receiver passed every check.`
         : words`${failed} of ${card.checks.length} checks failed.`,
     );
+    if (isAlike)
+      say(
+        words`Every request was answered ${status}, the genuine ones too. Mend that first: it comes from something in front of your program, from another secret, or from a failure that its log tells.`,
+      );
   }
   return card.passed ? 0 : 1;
 }

@@ -595,13 +595,31 @@ describe("a terminal", () => {
     ).listen(0, "127.0.0.1");
     await once(served, "listening");
     const root = `http://127.0.0.1:${(served.address() as AddressInfo).port}`;
-    const { code, data } = await gerbang(["exam"], { ...ofClient(), GERBANG_BASE_URL: `${root}/v1` });
+    const { code, data, words } = await gerbang(["exam"], { ...ofClient(), GERBANG_BASE_URL: `${root}/v1` });
     served.close();
+    expect(words).toBe(
+      "1 of 1 checks failed.\nEvery request was answered 404, the genuine ones too. Mend that first: it comes from something in front of your program, from another secret, or from a failure that its log tells.\n",
+    );
     expect([code, data]).toEqual([
       1,
       expect.stringMatching(/^FAILED +accepts_genuine +404 +Answer every genuine delivery with 2xx\. \(/m),
     ]);
     expect(data).toContain(`(${root}/docs/webhooks#accept-what-is-genuine)`);
+  });
+
+  test("is told once why an attempt to deliver an event had no answer", async () => {
+    const why = "The host name does not exist.";
+    const attempt = { attempt: 1, started_at: "2026-12-01T15:40:23Z", duration_ms: 4, status: null, succeeded: false };
+    const served = createHttpServer((_request, response) =>
+      response
+        .writeHead(200, { "Content-Type": "application/json" })
+        .end(JSON.stringify({ data: [{ ...attempt, reason: why, note: null }], has_more: false, next_cursor: null })),
+    ).listen(0, "127.0.0.1");
+    await once(served, "listening");
+    const GERBANG_BASE_URL = `http://127.0.0.1:${(served.address() as AddressInfo).port}/v1`;
+    const { data } = await gerbang(["events", "deliveries", "evt_1"], { ...ofClient(), GERBANG_BASE_URL });
+    served.close();
+    expect(data.split("\n")[1]).toBe(`      1  2026-12-01T15:40:23Z  4 ms  none    ${why}`);
   });
 
   test("is told in one sentence that nothing of the exam reached a receiver", async () => {

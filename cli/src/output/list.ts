@@ -3,7 +3,7 @@ import { GerbangError } from "../../../sdk/src/errors.ts";
 import type { List } from "../../../sdk/src/list.ts";
 import { pause } from "../pause.ts";
 import { paintOf } from "./color.ts";
-import { say, stopped, write } from "./print.ts";
+import { printTable, say, stopped, write } from "./print.ts";
 import { type Column, rowOf, tableOf } from "./table.ts";
 import { cleared, cut, joined, jsonOf, words } from "./text.ts";
 
@@ -36,7 +36,7 @@ export async function printList<Item extends object>(listing: Listing<Item>, ask
   const items = await read({});
   if (asked.json) write(joined(items.map(jsonOf), ""));
   else if (items.length === 0) say(words`${typeof listing.empty === "string" ? listing.empty : await listing.empty()}`);
-  else write(tableOf(listing.columns, items, paintOf(process.stdout)));
+  else printTable(listing.columns, items);
   return 0;
 }
 

@@ -62,6 +62,32 @@ test("a table's columns line up, with amounts to the right, and its lines end wh
   );
 });
 
+test("on a terminal that is too narrow a row is folded between its cells: no id is broken, and no currency leaves its amount", () => {
+  const columns = [
+    { head: "REFERENCE", cell: ({ id }: { id: string; why: string }) => id },
+    { head: "AMOUNT", align: "right" as const, cell: () => "50.00" },
+    { head: "", cell: () => "IDR" },
+    { head: "WHY", cell: ({ why }: { why: string }) => why },
+  ];
+  const rows = [
+    { id: "pay_0123456789", why: "" },
+    { id: "pay_9876543210", why: "It came too late." },
+  ];
+  const at = (width?: number) => tableOf(columns, rows, plain, width).toString();
+  expect(at(46)).toBe(at());
+  expect(at(45)).toBe(
+    [
+      "REFERENCE       AMOUNT",
+      "  WHY",
+      "pay_0123456789   50.00  IDR",
+      "pay_9876543210   50.00  IDR",
+      "  It came too late.",
+      "",
+    ].join("\n"),
+  );
+  expect(at(26).split("\n").slice(0, 5)).toEqual(["REFERENCE", "  AMOUNT", "  WHY", "pay_0123456789", "   50.00  IDR"]);
+});
+
 test.each([
   ["", 0],
   ["kopi é", 6],

@@ -2,6 +2,7 @@
 // `write` or `say`, which take no strings: text.ts makes what they print.
 import { paintOf } from "./color.ts";
 import { factsOf } from "./facts.ts";
+import { type Column, tableOf } from "./table.ts";
 import { type Printable, jsonOf } from "./text.ts";
 
 export const write = (text: Printable): void => void process.stdout.write(text.toString());
@@ -12,6 +13,12 @@ export const say = (text: Printable): void => void process.stderr.write(`${text.
 export function printObject(object: object, { json }: { json: boolean }): number {
   write(json ? jsonOf(object) : factsOf(object, paintOf(process.stdout)));
   return 0;
+}
+
+/** Prints a table, folded where the terminal is too narrow for its rows. */
+export function printTable<Item>(columns: readonly Column<Item>[], items: readonly Item[]): void {
+  const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+  write(tableOf(columns, items, paintOf(process.stdout), width));
 }
 
 let stopping: AbortController | undefined;

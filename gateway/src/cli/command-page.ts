@@ -19,7 +19,8 @@ Without a sign-in they take GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_U
 checkout every command is there as \`npx gerbang <command>\`; \`npx gerbang help --markdown > docs/guides/command-line.md\` makes this page.
 
 The others are for whoever runs the service, and are in its checkout alone. Such a command finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
-\`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error.
+\`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error. On
+a terminal that is too narrow for a table, its rows are folded between their cells.
 
 \`gerbang <command> --help\` and \`gerbang help <command>\` explain one. \`gerbang completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands and options.
 
