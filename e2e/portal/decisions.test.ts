@@ -430,6 +430,29 @@ test("a dispute is read with its evidence and decided", async () => {
   expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
 });
 
+test("more time for a dispute is given by the clocks of the profile, which the page's times show, not by the browser's", async () => {
+  const { reference, merchantId } = await sold(9_000_000);
+  const client = await portal.service.client(merchantId);
+  const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
+  const { page, open } = await portal.operator("admin");
+  await open("/account");
+  await page.getByLabel("Time zone").selectOption("America/Lima");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your profile is changed.").waitFor();
+  await open(at.dispute(merchantId, "sandbox", uuid as string));
+  const due = page.getByText("Evidence due").locator("..");
+  const shown = await due.innerText();
+  await page.getByRole("button", { name: "Give it more time…" }).click();
+  const field = page.getByLabel("Evidence due");
+  expect(shown).toContain((await field.inputValue()).slice(11));
+  await page.getByText("By the clocks of America/Lima.").waitFor();
+  const nextYear = new Date().getFullYear() + 1;
+  await field.fill(`${nextYear}-01-31T12:00`);
+  await page.getByRole("button", { name: "Set it" }).click();
+  await due.getByText(`31 Jan ${nextYear}, 12:00`).waitFor();
+  expect((await client.get(`/v1/disputes/${uuid}`)).json.evidence_due_at).toBe(`${nextYear}-01-31T17:00:00Z`);
+});
+
 test("axe finds nothing on the pages of decisions, light and dark, wide and on a phone; support is offered no money", async () => {
   const [review = ""] = await reviews(1);
   const { reference, merchantId } = await sold(5_000_000);

@@ -1,6 +1,6 @@
-// Goal: a day of a list's filter is the day that the page's times show. Method: known midnights, by table, also where clocks change.
+// Goal: a day of a list's filter is the day that the page's times show, and a field of date and time is read as it is shown. Method: known instants, by table, also where clocks change.
 import { expect, test } from "vitest";
-import { dayBegin, dayEnd } from "./days.ts";
+import { dayBegin, dayEnd, fieldTime, instantOf } from "./days.ts";
 
 test.each([
   ["UTC", "2026-11-27", "2026-11-27T00:00:00Z", "2026-11-27T23:59:59Z"],
@@ -41,4 +41,22 @@ test.each([
   "2026-11-27T00:00:00Z",
 ])("%j is no day and stays", (text) => {
   expect([dayBegin(text, "Asia/Jakarta"), dayEnd(text, "Asia/Jakarta")]).toEqual([text, text]);
+});
+
+test.each([
+  ["UTC", "2026-12-08T15:23", "2026-12-08T15:23:00Z"],
+  ["Asia/Jakarta", "2026-12-08T22:23", "2026-12-08T15:23:00Z"],
+  ["Asia/Kathmandu", "2026-12-08T21:08", "2026-12-08T15:23:00Z"],
+  ["America/St_Johns", "2026-12-08T11:53", "2026-12-08T15:23:00Z"],
+  ["Europe/Berlin", "2026-03-29T01:59", "2026-03-29T00:59:00Z"],
+  ["Europe/Berlin", "2026-03-29T03:00", "2026-03-29T01:00:00Z"],
+  ["Europe/Berlin", "2026-10-25T01:59", "2026-10-24T23:59:00Z"],
+  ["Europe/Berlin", "2026-10-25T03:00", "2026-10-25T02:00:00Z"],
+])("in %s the clocks show %s at %s, and a field says so", (zone, shown, instant) => {
+  expect([fieldTime(instant, zone), instantOf(shown, zone)]).toEqual([shown, instant]);
+});
+
+test("a time that the clocks leave out is as much later, and of one that comes twice the first is meant", () => {
+  expect(instantOf("2026-03-29T02:30", "Europe/Berlin")).toBe("2026-03-29T01:30:00Z");
+  expect(instantOf("2026-10-25T02:30", "Europe/Berlin")).toBe("2026-10-25T00:30:00Z");
 });

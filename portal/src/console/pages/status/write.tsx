@@ -1,7 +1,9 @@
 // The forms of the status page: an incident, planned work, an update, another title, a corrected text.
 import { useAction } from "../../../api/action.ts";
+import { fieldTime, instantOf } from "../../../ui/days.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { ChoicesField, Form, SelectField, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { useTimeZone } from "../../../ui/time.tsx";
 import { type Schema, write } from "../../api/client.ts";
 
 type Incident = Schema<"Incident">;
@@ -27,12 +29,6 @@ const impacts: { value: Impact; label: string }[] = [
 const refresh = { refresh: ["/v1/incidents", "/v1/status", "/v1/audit"] };
 
 const listOf = (text = ""): Component[] => components.filter((one) => text.split(" ").includes(one));
-/** What stands in a field of date and time, in the browser's zone, as the API writes it. */
-const wireTime = (text: string): string => `${new Date(text).toISOString().slice(0, 19)}Z`;
-const localTime = (at: string): string => {
-  const time = new Date(at);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 
 function Title() {
   return <TextField name="title" label="Title" hint="One line. Everybody reads it." check={needed("A title")} />;
@@ -51,7 +47,7 @@ function Message({ label = "Message" }: { label?: string }) {
 }
 
 function Times() {
-  const hint = "In the time zone of this browser.";
+  const hint = `By the clocks of ${useTimeZone()}.`;
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <TextField name="starts_at" label="From" type="datetime-local" hint={hint} check={needed("A beginning")} />
@@ -89,6 +85,7 @@ export function ReportIncident({ close }: { close: () => void }) {
 }
 
 export function PlanWork({ close }: { close: () => void }) {
+  const timeZone = useTimeZone();
   const action = useAction((body: Schema<"NewIncident">) => write("POST", "/v1/incidents", { body }), {
     ...refresh,
     done: close,
@@ -104,8 +101,8 @@ export function PlanWork({ close }: { close: () => void }) {
             impact: "maintenance",
             components: listOf(chosen),
             message,
-            starts_at: wireTime(starts_at),
-            ends_at: wireTime(ends_at),
+            starts_at: instantOf(starts_at, timeZone),
+            ends_at: instantOf(ends_at, timeZone),
           })
         }
       >
@@ -144,13 +141,16 @@ export function PostUpdate({ incident, resolve, close }: { incident: Incident; r
 }
 
 export function EditIncident({ incident, close }: { incident: Incident; close: () => void }) {
+  const timeZone = useTimeZone();
   const isPlanned = incident.impact === "maintenance";
   const { incident_id: id, title: before, starts_at: starts, ends_at: ends } = incident;
   const action = useAction(
     (body: Schema<"EditIncident">) => write("PATCH", "/v1/incidents/{id}", { path: { id }, body }),
     { ...refresh, done: close },
   );
-  const times = isPlanned ? { starts_at: localTime(starts), ends_at: localTime(ends ?? starts) } : {};
+  const times = isPlanned
+    ? { starts_at: fieldTime(starts, timeZone), ends_at: fieldTime(ends ?? starts, timeZone) }
+    : {};
   return (
     <Dialog open onClose={close} title="Edit what is said">
       <Form
@@ -164,8 +164,8 @@ export function EditIncident({ incident, close }: { incident: Incident; close: (
               ? { impact: impact as Impact }
               : {
                   // A time that stays is not sent: it may have passed.
-                  ...(starts_at === times.starts_at ? {} : { starts_at: wireTime(starts_at) }),
-                  ...(ends_at === times.ends_at ? {} : { ends_at: wireTime(ends_at) }),
+                  ...(starts_at === times.starts_at ? {} : { starts_at: instantOf(starts_at, timeZone) }),
+                  ...(ends_at === times.ends_at ? {} : { ends_at: instantOf(ends_at, timeZone) }),
                 }),
           })
         }

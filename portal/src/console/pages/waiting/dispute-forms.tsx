@@ -3,7 +3,9 @@ import { useId, useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { fieldTime, instantOf } from "../../../ui/days.ts";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { useTimeZone } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { type Schema, write } from "../../api/client.ts";
 
@@ -27,13 +29,8 @@ function faultOf(files: readonly File[]): string | undefined {
   return "The files are too large for this form. The merchant can submit files of up to 10 MiB in the portal.";
 }
 
-/** A time as a field of date and time takes it, in the browser's zone. */
-const localTime = (at: string): string => {
-  const time = new Date(at);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
-
 export function MoreTime({ path, due, close }: Props & { due: string }) {
+  const timeZone = useTimeZone();
   const action = useAction(
     (evidence_due_at: string) => write("POST", `${DISPUTE}/deadline`, { path, body: { evidence_due_at } }),
     {
@@ -47,15 +44,15 @@ export function MoreTime({ path, due, close }: Props & { due: string }) {
   return (
     <Dialog open onClose={close} title="Until when can it be answered?">
       <Form
-        values={{ evidence_due_at: localTime(due) }}
+        values={{ evidence_due_at: fieldTime(due, timeZone) }}
         action={action}
-        onSubmit={({ evidence_due_at: typed = "" }) => action.run(`${new Date(typed).toISOString().slice(0, 19)}Z`)}
+        onSubmit={({ evidence_due_at: typed = "" }) => action.run(instantOf(typed, timeZone))}
       >
         <TextField
           name="evidence_due_at"
           label="Evidence due"
           type="datetime-local"
-          hint="In the time zone of this browser. Not later than the acquirer's own deadline."
+          hint={`By the clocks of ${timeZone}. Not later than the acquirer's own deadline.`}
           check={needed("A time")}
         />
         <Submit>Set it</Submit>
