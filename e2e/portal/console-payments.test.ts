@@ -60,6 +60,7 @@ test("every page of what is in the sandbox has the striped edge, and no other ha
     at.calendar("sandbox"),
     at.payouts("2026-11-23", "sandbox"),
     at.settlements(merchantId, "sandbox"),
+    at.disputes(merchantId, "sandbox"),
     at.dispute(merchantId, "sandbox", things.dispute),
   ]) {
     await open(path);

@@ -439,7 +439,15 @@ test("more time for a dispute is given by the clocks of the profile, which the p
   await page.getByLabel("Time zone").selectOption("America/Lima");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Your profile is changed.").waitFor();
-  await open(at.dispute(merchantId, "sandbox", uuid as string));
+  // It has longer than what waits: its merchant's page leads to it.
+  await open(at.merchant(merchantId));
+  await page.getByRole("link", { name: "sandbox: Disputes" }).click();
+  await page
+    .getByRole("row", { name: /needs response/ })
+    .getByRole("link")
+    .first()
+    .click();
+  await page.getByRole("heading", { level: 1, name: "Dispute", exact: true }).waitFor();
   const due = page.getByText("Evidence due").locator("..");
   const shown = await due.innerText();
   await page.getByRole("button", { name: "Give it more time…" }).click();

@@ -39,6 +39,7 @@ export const operatorPages: Record<string, Load> = {
   "/merchants/$id/$environment/ledger": () => import("./pages/ledger.tsx"),
   "/merchants/$id/$environment/ledger/$currency": () => import("./pages/ledger/entries.tsx"),
   "/merchants/$id/$environment/ledger/$currency/statement": () => import("./pages/ledger/statement.tsx"),
+  "/merchants/$id/$environment/disputes": () => import("./pages/disputes.tsx"),
   "/merchants/$id/$environment/events": () => import("./pages/events.tsx"),
   "/merchants/$id/$environment/events/$event": () => import("./pages/events/id.tsx"),
   "/wall": () => import("./pages/wall.tsx"),

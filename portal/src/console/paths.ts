@@ -11,6 +11,7 @@ export const at = {
   exception: (uuid: string) => `/exceptions/${part(uuid)}`,
   dispute: (merchant: string, environment: string, uuid: string) =>
     `/merchants/${part(merchant)}/${environment}/disputes/${part(uuid)}`,
+  disputes: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/disputes`,
   payout: (merchant: string, environment: string, uuid: string) =>
     `/merchants/${part(merchant)}/${environment}/settlements/${part(uuid)}/payout`,
   approvals: () => "/approvals",

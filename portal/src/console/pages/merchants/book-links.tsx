@@ -17,6 +17,9 @@ export function BookLinks({ id }: { id: string }) {
           <To to={at.settlements(id, environment)}>
             <span className="sr-only">{environment}: </span>Settlements
           </To>
+          <To to={at.disputes(id, environment)}>
+            <span className="sr-only">{environment}: </span>Disputes
+          </To>
           <To to={at.ledger(id, environment)}>
             <span className="sr-only">{environment}: </span>Ledger
           </To>
