@@ -444,7 +444,7 @@ test("a merchant makes a link in the portal; of two phones one pays it, and it i
   await page.getByText("Payer's name, time to pay, way back").click();
   await page.getByLabel("return_url").fill("http://toko.example");
   await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("return_url: must be an https address").waitFor();
+  await page.getByText("Must be an https address").waitFor();
   await page.getByLabel("return_url").fill("");
   await page.getByLabel("Name and e-mail address").selectOption("true");
   await look(page, "link-new");

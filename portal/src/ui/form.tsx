@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, createContext, use, useEffect, useId, u
 import type { ApiError } from "../api/error.ts";
 import { Button, type ButtonLook, ignoreHeldEnter } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
+import { atField } from "./field-fault.ts";
 import { typedMark } from "./typed.ts";
 
 type Values = Record<string, string>;
@@ -60,8 +61,8 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     checks,
     faultOf(name, check, tell) {
       // The service's message about a field stays until the field's value changes.
-      if (!action.pending && action.error && field === name && sent[name] === values[name])
-        return tell?.(action.error) ?? action.error.message;
+      if (!action.pending && action.error && told !== undefined && field === name && sent[name] === values[name])
+        return tell?.(action.error) ?? atField(action.error.message, told, name);
       return shown.has(name) ? check?.(values[name] ?? "") : undefined;
     },
     pending: action.pending,
