@@ -39,6 +39,7 @@ test("every page of merchants is one that axe finds nothing in, in light and dar
 test("every page of settlements is one that axe finds nothing in, in light and dark", async () => {
   const { id, settlement } = await merchantWithBatch("Toko <img src=x onerror=alert(1)>");
   await areClean(await portal.operator("admin"), {
+    disputes: at.disputes(id, "sandbox"),
     settlements: at.settlements(id, "sandbox"),
     settlement: at.settlement(id, "sandbox", settlement),
   });
@@ -115,9 +116,9 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await page.getByRole("button", { name: "Make a merchant", exact: true }).first().click();
   await page.getByLabel("Name", { exact: true }).last().fill("Warung Pagi");
   await click("Make it");
-  await page.getByRole("link", { name: "I have kept them" }).waitFor();
+  await page.getByRole("link", { name: "I have handed them over" }).waitFor();
   expect(await page.getByText(/^whsec_/).count()).toBe(2);
-  await page.getByRole("link", { name: "I have kept them" }).click();
+  await page.getByRole("link", { name: "I have handed them over" }).click();
   await page.getByRole("heading", { level: 1, name: "Warung Pagi" }).waitFor();
 
   // A currency comes with its prices; what the service says of a field is said at the field.
@@ -134,7 +135,7 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await click("Change the calendar…");
   await dialog.getByLabel("Holidays").fill("2027-02-30");
   await click("Save");
-  await dialog.getByText(/is not a date YYYY-MM-DD/).waitFor();
+  await dialog.getByText(/^Entry 1 is not a date YYYY-MM-DD/).waitFor();
   await operator.look("console-merchant-calendar");
   await dialog.getByLabel("Holidays").fill("2027-01-01");
   await click("Save");
@@ -179,8 +180,8 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await click("Make a credential…");
   await click("Make it");
   await dialog.getByText(/^ak_test_/).waitFor();
-  await click("I have kept it");
-  await page.getByRole("row", { name: /ak_test_.*everything.*live/ }).waitFor();
+  await click("I have handed it over");
+  await page.getByRole("row", { name: /ak_test_.*everything.*active/ }).waitFor();
   await page.getByRole("button", { name: /^Revoke / }).click();
   await click("Revoke it");
   await page.getByRole("row", { name: /revoked/ }).waitFor();
@@ -260,7 +261,9 @@ test("a batch that the bank returned is recorded, its money is available again, 
   await page.getByRole("table", { name: "The batch as an equation" }).getByText("given back by the bank").waitFor();
   await page.getByText("no, the bank returned it").waitFor();
   expect(await available()).toBe(before + (batch.net_minor as number));
-  // What the bank said is said: nothing more is offered, and the statement still is.
+  // What the bank said is said: nothing more is offered, the page says where the money is, and the statement still is.
+  await page.getByText("Its money is available again and goes into the next batch").waitFor();
+  expect(await page.getByText("read its status first").count()).toBe(0);
   expect(await page.getByRole("button", { name: /^Record that the bank/ }).count()).toBe(0);
   expect(await page.getByRole("button", { name: "Download CSV" }).count()).toBe(1);
   const { data } = (await portal.service.askOperator("/audit?limit=1")).json;

@@ -93,7 +93,7 @@ function State({ of: { revoked_at: revoked, expires_at: ends } }: { of: Credenti
   if (revoked !== null) return <Status status="revoked" />;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
-      <Status status="live" tone="good" />
+      <Status status="active" tone="good" />
       {ends !== null && (
         <span className="text-xs text-muted">
           ends <TimeFromNow at={ends} />
@@ -118,7 +118,7 @@ function Make({ id, close }: { id: string; close: () => void }) {
           </p>
           <Secret label="client_id" text={made.client_id} />
           <Secret label="secret" text={made.secret} />
-          <Button onClick={close}>I have kept it</Button>
+          <Button onClick={close}>I have handed it over</Button>
         </Once>
       ) : (
         <Form

@@ -27,7 +27,7 @@ export function MakeMerchant({ close }: { close: () => void }) {
           <Secret label="Webhook secret of production" text={made.webhook_secrets.production} />
           <p className="text-muted">Next: its currencies and prices, a credential, and its first owner.</p>
           <ButtonLink look="primary" to={at.merchant(made.merchant_id)} ignoreBlocker>
-            I have kept them
+            I have handed them over
           </ButtonLink>
         </Once>
       ) : (

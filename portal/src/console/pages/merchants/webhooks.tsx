@@ -165,7 +165,7 @@ function Told({ secret, close, children }: { secret: string; close: () => void; 
         {children} <strong>Give the secret to the merchant, and keep no copy.</strong>
       </p>
       <Secret label="Webhook secret" text={secret} />
-      <Button onClick={close}>I have kept it</Button>
+      <Button onClick={close}>I have handed it over</Button>
     </Once>
   );
 }

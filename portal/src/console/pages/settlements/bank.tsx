@@ -42,10 +42,19 @@ const answers: { [operation: string]: Answer } = {
   },
 };
 
+/** What is left to know of a batch of which the bank has said what there is to say. */
+const ended: { [status: string]: string } = {
+  paid: "The bank paid it. Money that it gives back after that is not recorded here: send it again, outside the books.",
+  failed:
+    "The bank returned it. Its money is available again and goes into the next batch: have the account at the bank corrected before that.",
+};
+
 export function Bank({ of: { settlement, decisions } }: { of: Record }) {
   const may = useMay();
   const [open, setOpen] = useState<Decision | undefined>(undefined);
   const [asked, setAsked] = useState<Approval | undefined>(undefined);
+  const said = ended[settlement.status];
+  if (said !== undefined) return <Section title="What the bank said">{said}</Section>;
   const offered = decisions.filter(({ operation }) => operation in answers);
   if (offered.length === 0 && !asked) return null;
   return (
