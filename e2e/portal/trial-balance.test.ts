@@ -33,6 +33,7 @@ test("a month is read in the person's days, leads to the month before, and is sa
   await open(at.trialBalance());
   await page.getByText("No money has moved in production").waitFor();
   await page.getByRole("link", { name: "sandbox" }).click();
+  await page.getByText("A sandbox whose clock was moved on has booked on later days").waitFor();
   const idr = page.getByRole("region", { name: "Accounts in IDR" });
   const row = (name: RegExp) => idr.getByRole("row", { name }).getByRole("cell").allTextContents();
   await idr.waitFor();

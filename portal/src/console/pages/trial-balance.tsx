@@ -48,6 +48,8 @@ export function Page() {
         <>
           Every account, added up over all merchants, from <Day on={days.from} /> to <Day on={days.to} />, whole days in{" "}
           {timeZone}. Debits are positive; in each currency the accounts sum to zero.
+          {environment === "sandbox" &&
+            " A sandbox whose clock was moved on has booked on later days: choose them, too."}
         </>
       }
       actions={
