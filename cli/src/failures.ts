@@ -99,7 +99,7 @@ function adviceOf(error: GerbangError): Printable {
       : words`It can no longer get there: waiting longer changes nothing.`;
   if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Wait a minute, then try again.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined
-    ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} with another key shows what differs.`
+    ? words`Check the secret, and that you call the service's public address, its BASE_URL: the address is signed, too. In the sandbox, gerbang doctor ${requestId} with another key shows what differs.`
     : words`${advice}`;
 }
 

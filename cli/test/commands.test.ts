@@ -339,7 +339,7 @@ test("events are listed with what they are about, and requests with why they wer
   const forged = { ...client.credentials, secret: "sk_test_wrong" };
   const refused = await gerbang(["balances", "list"], ofClient({ credentials: forged } as Client));
   expect(refused.code).toBe(1);
-  expect(refused.words).toMatch(/^SIGNATURE_INVALID: [^]*gerbang doctor req_/);
+  expect(refused.words).toMatch(/^SIGNATURE_INVALID: [^]*public address, its BASE_URL[^]*gerbang doctor req_/);
   expect(refused.words).not.toContain("sk_test_wrong");
   const [, id = ""] = /Request: (req_\w+)/.exec(refused.words) ?? [];
   expect((await line(`doctor ${id}`)).data).toMatch(/\S/);
