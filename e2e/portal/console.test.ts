@@ -34,6 +34,9 @@ test("an admin invites somebody, who becomes an operator by the link and may do 
   await newcomer.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
   await newcomer.open(at.operators());
   expect(await newcomer.page.getByRole("button", { name: "Invite somebody" }).count()).toBe(0);
+  await newcomer.page.getByText("Reads everything except tokens and invitations, and changes nothing.").waitFor();
+  await newcomer.open("/account");
+  await newcomer.page.getByText("Your name, language and time zone, and your role.").waitFor();
   await admin.page.getByRole("button", { name: "Done" }).click();
   await admin.open(at.audit());
   expect(await admin.page.getByRole("link", { name: admin.email }).first().isVisible()).toBe(true);
@@ -50,6 +53,7 @@ test("a link of the start signs the demo operator in, and an operator who is tak
   await consolePeople.operators.remove(personId);
   await open(at.audit());
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await page.getByText("gerbang people reset-link --console --email …").waitFor();
 });
 
 test("the documentation is one press away, at the address where it is served", async () => {

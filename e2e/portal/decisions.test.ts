@@ -318,6 +318,7 @@ test("two operators release one big refund", async () => {
   const approver = await portal.operator("admin");
   // The policy, by its page.
   await asker.open(at.approvalPolicy());
+  await asker.page.getByText("such as 50,000.00, not in minor units").waitFor();
   await asker.page.getByRole("checkbox", { name: "Refund a payment" }).check();
   await asker.page.getByLabel("Refund a payment: above IDR").fill("500,000.00");
   await asker.look("console-policy");

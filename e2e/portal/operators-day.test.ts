@@ -287,7 +287,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await day.click("Make a merchant");
   await page.getByLabel("Name", { exact: true }).last().fill("Toko Senja");
   await day.click("Make it");
-  await day.click("I have kept them", { role: "link" });
+  await day.click("I have handed them over", { role: "link" });
   await page.getByRole("heading", { level: 1, name: "Toko Senja" }).waitFor();
   await day.look();
   await day.click("Access", { role: "tab" });
@@ -295,7 +295,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', no
   await day.look();
   await day.click("Make a credential…");
   await day.click("Make it");
-  await day.click("I have kept it");
+  await day.click("I have handed it over");
   await day.click(/^Revoke ak_test_/);
   await day.click("Revoke it");
   await page.getByText("The credential is revoked.").waitFor();

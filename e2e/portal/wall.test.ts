@@ -89,7 +89,7 @@ test("an acquirer that fails is seen within five seconds, with what it is left a
   const { page, open } = await portal.operator("viewer", { viewport: OFFICE });
   await open(at.wallScreen());
   const line = page.getByRole("region", { name: "Acquirers" }).getByRole("listitem").filter({ hasText: "rimba" });
-  await line.getByText("well").waitFor();
+  await line.getByText("healthy", { exact: true }).waitFor();
   rimba.otherwise = "down";
   const failed = Array.from({ length: 6 }, () => client.post("/v1/payments", paymentBody()));
   await Promise.all(failed);

@@ -14,7 +14,10 @@ export function Page() {
   const session = useSession();
   if (!session) return null;
   return (
-    <Frame title="Your profile" lead="Your name, language and time zone, and the merchants you belong to.">
+    <Frame
+      title="Your profile"
+      lead={`Your name, language and time zone, and ${session.operator ? "your role" : "the merchants you belong to"}.`}
+    >
       <div className="max-w-md">
         <Profile session={session} />
       </div>

@@ -67,8 +67,14 @@ export function ByPassword({ onBegun }: { onBegun: (session: SessionView) => voi
         </>
       )}
       <p className="text-xs text-muted">
-        No account? Ask {pagesRoot === "/console" ? "an admin of the console" : "an owner of the merchant"} for an
-        invitation. Cannot sign in? Ask whoever runs this service for a new link.
+        {pagesRoot === "/console" ? (
+          <>
+            No account? Ask an admin of the console for an invitation. Cannot sign in? Somebody at the machine of the
+            service prints a new link: <code>gerbang people reset-link --console --email …</code>
+          </>
+        ) : (
+          "No account? Ask an owner of the merchant for an invitation. Cannot sign in? Ask whoever runs this service for a new link."
+        )}
       </p>
     </>
   );

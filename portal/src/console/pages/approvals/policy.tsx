@@ -46,10 +46,11 @@ const noRow: Row = { isOn: false, above: "" };
 
 export function Page() {
   const policy = useQuery(read("/v1/approvals/policy"));
+  const amount = digitsOf(5_000_000, EXPONENT, useLanguage());
   return (
     <Frame
       title="Policy"
-      lead="Which changes need a second operator. An amount in a currency without a limit always does. Making the policy stricter takes effect at once; loosening it needs a second admin."
+      lead={`Which changes need a second operator. An amount in a currency without a limit always does. Type a limit as amounts are shown, such as ${amount}, not in minor units. Making the policy stricter takes effect at once; loosening it needs a second admin.`}
       above={{ to: at.approvals(), label: "Approvals" }}
       curl={{ path: "/v1/approvals/policy" }}
     >

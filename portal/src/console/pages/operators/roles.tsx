@@ -5,9 +5,9 @@ import type { Role } from "../../api/rights.ts";
 export const roles: readonly Role[] = ["viewer", "support", "admin"];
 
 export const meaningOf: Readonly<Record<Role, string>> = {
-  viewer: "Reads everything, and changes nothing.",
+  viewer: "Reads everything except tokens and invitations, and changes nothing.",
   support:
-    "Decides reviews, submits evidence, sends events again and writes incidents. Cannot move money, invite people or change settings.",
+    "Decides reviews, submits evidence, sends events again, takes books along and writes incidents; approves what it may do itself. Cannot move money, invite people or change settings.",
   admin: "Does everything: money, merchants, routing, acquirers, operators.",
 };
 

@@ -46,7 +46,7 @@ function Acquirers({ of: { acquirers } }: { of: WallPicture }) {
           return (
             <li key={code} className="flex flex-wrap items-baseline justify-between gap-x-3 py-0.5">
               <span className="min-w-0 truncate">{name}</span>
-              <Status status={state} tone={tones[state]} />
+              <Status status={state === "well" ? "healthy" : state} tone={tones[state]} />
               {(open.length > 0 || failures > 0) && (
                 <span className="w-full text-muted">
                   {failures} of the latest {calls} calls failed
