@@ -224,6 +224,17 @@ test("a batch that the bank returned is recorded, its money is available again, 
   const before = await available();
   const batch = (await portal.service.askOperator(`${book}/settlements/${settlement}/record`)).json.settlement;
 
+  // While its wallet is frozen, the page says what to do before anything is recorded.
+  const freeze = (isFrozen: boolean) =>
+    portal.service.operate("PATCH", `/merchants/${id}`, { wallet_frozen: { IDR: isFrozen } });
+  await freeze(true);
+  await open(at.settlement(id, "sandbox", settlement));
+  await page
+    .getByText("The wallet is frozen: open it first, on the merchant's page, under Settings.")
+    .first()
+    .waitFor();
+  await freeze(false);
+
   // The statement, line by line: it adds up to the batch.
   await open(at.settlement(id, "sandbox", settlement));
   const [download] = await Promise.all([

@@ -20,6 +20,7 @@ import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { InBook } from "../payments/record.tsx";
 import { Effects } from "../decisions/effects.tsx";
+import { refusalOf } from "../decisions/refusal.ts";
 import { useKeys } from "../decisions/keys.ts";
 import { ApprovalStatus } from "./status.tsx";
 
@@ -85,7 +86,7 @@ function Whole({ of: one }: { of: Approval }) {
       <Outcome of={one} />
       {isOpen && one.would_fail && (
         <p role="status" className="max-w-3xl rounded border border-bad/50 px-3 py-2">
-          <strong className="text-bad">It would be refused now.</strong> {one.would_fail.message}{" "}
+          <strong className="text-bad">It would be refused now.</strong> {refusalOf(one.would_fail)}{" "}
           <code className="font-mono text-xs">{one.would_fail.code}</code>
         </p>
       )}

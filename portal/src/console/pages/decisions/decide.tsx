@@ -11,6 +11,7 @@ import type { Schema } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { Effects } from "./effects.tsx";
+import { refusalOf } from "./refusal.ts";
 
 type Outlook = Schema<"DecisionOutlook">;
 
@@ -52,7 +53,7 @@ export function Decision({ of: outlook, verb, look = "plain", values = {}, send,
   const { would_fail: fault, needs_approval: needsTwo, least_role: least } = outlook;
   return (
     <article className="min-w-0 rounded-md border border-line bg-panel p-4" aria-label={verb}>
-      <p className="mb-3 wrap-anywhere">{outlook.summary ?? fault?.message}</p>
+      <p className="mb-3 wrap-anywhere">{outlook.summary ?? (fault && refusalOf(fault))}</p>
       {fault === null && <Effects of={outlook.effects} />}
       <div className="mt-3 flex flex-wrap items-center gap-3">
         {fault === null && may(least) && (

@@ -8,6 +8,7 @@ import { Section } from "../../../ui/page.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "./decide.tsx";
+import { refusalOf } from "./refusal.ts";
 
 type Outlook = Schema<"DecisionOutlook">;
 type Outcome = Schema<"RecordPaymentOutcome">["outcome"];
@@ -82,7 +83,7 @@ function Decisions({ of: decisions, verbs, hasTransaction = false, send }: Decis
   return (
     <>
       <p className="mb-2 max-w-2xl text-muted">
-        {fault?.message ??
+        {(fault && refusalOf(fault)) ??
           "Ask the acquirer first. Record only what it has told you in writing: if it says otherwise later, that appears under Waiting."}
       </p>
       {!fault && (

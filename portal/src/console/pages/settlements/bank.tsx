@@ -13,6 +13,7 @@ import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
 import { Effects } from "../decisions/effects.tsx";
+import { refusalOf } from "../decisions/refusal.ts";
 import { BankReference, noReference, paidBy, whenPaid } from "./bank-reference.tsx";
 
 type Record = Schema<"SettlementRecord">;
@@ -68,7 +69,7 @@ export function Bank({ of: { settlement, decisions } }: { of: Record }) {
               <li key={decision.operation} className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2">
                 <div className="min-w-0 flex-1 basis-60">
                   <p className="wrap-anywhere">{decision.summary ?? answer.title}</p>
-                  {decision.would_fail && <p className="text-muted">{decision.would_fail.message}</p>}
+                  {decision.would_fail && <p className="text-muted">{refusalOf(decision.would_fail)}</p>}
                   {!decision.would_fail && decision.needs_approval && (
                     <p className="text-muted">A second operator has to approve it.</p>
                   )}
