@@ -153,7 +153,12 @@ test("late money is assigned to its merchant, after what it may have been meant 
   expect(await candidates.getByRole("row").nth(1).textContent()).toContain("kain-7");
   expect(await candidates.getByRole("row").nth(2).textContent()).toContain("kain-8");
   await look("console-late-money");
+  await page
+    .getByRole("article", { name: "Return it" })
+    .getByText("Return to the payer, through the acquirer,")
+    .waitFor();
   const decision = page.getByRole("article", { name: "Assign it to the merchant" });
+  await decision.getByText(/^Assign to the merchant /).waitFor();
   expect(await decision.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("+125,000.00");
   await decision.getByRole("button").click();
   await page.getByText("It does not mark any order as paid").waitFor();

@@ -79,7 +79,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
           const receipt = await find(params.uuid);
           const { amountMinor, currency, status, gatewayCode, transactionId, paymentReference, book } = receipt;
           if (status !== "unapplied") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status } });
-          const to = decision === "credited" ? "Give to the merchant" : "Write off to the acquirer, for its payer,";
+          const to = decision === "credited" ? "Assign to the merchant" : "Return to the payer, through the acquirer,";
           return {
             summary: `${to} ${currency} ${readable(amountMinor, currency)} of ${gatewayCode} ${transactionId}`,
             book,

@@ -98,7 +98,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
               verb="Return it"
               look="danger"
               send={() => write("POST", "/v1/receipts/{uuid}/return", { path: { uuid } })}
-              done="The money is written off to its acquirer."
+              done="The money is recorded as returned."
               onDone={leave}
             >
               <p className="text-muted">First arrange with the acquirer that the payer gets it back.</p>
