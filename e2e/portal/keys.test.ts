@@ -52,6 +52,9 @@ test("a key is made and used at once with a signed request; it is changed, rolle
   await look("keys-secret");
   await page.getByRole("button", { name: "I have kept it" }).click();
 
+  // Not "live", which in a client_id means production.
+  const listed = page.getByRole("row").filter({ hasText: key.credentials.client_id });
+  await listed.getByText("active", { exact: true }).waitFor();
   await key.post("/v1/payments", paymentBody());
   await page.getByRole("link", { name: key.credentials.client_id }).click();
   await page.getByRole("heading", { name: "What a key changed" }).waitFor();
