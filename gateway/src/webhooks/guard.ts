@@ -11,7 +11,7 @@ const URL_MAX = 2048;
 
 /** The objection to a host that is not public, by its name or by the address that it resolves to. */
 export const NOT_PUBLIC =
-  "The address must be reachable from the public internet; this host is not. An operator allows others: WEBHOOK_ALLOW_HOSTS, in production WEBHOOK_ALLOW_NETWORKS.";
+  "The address must be reachable from the public internet; this host is not. An operator can allow it by WEBHOOK_ALLOW_HOSTS, in production by WEBHOOK_ALLOW_NETWORKS.";
 
 /** Networks of IPv4 that are not public. */
 const closedNetworks = [

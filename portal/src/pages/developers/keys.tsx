@@ -104,7 +104,8 @@ function Name({ of: { name, client_id: id, signature } }: { of: Key }) {
 function State({ of: { state, replaced_by: by, expires_at: until } }: { of: Key }) {
   if (state !== "live") return <Status status={state} />;
   // Rolled, and still good: it waits for the systems that have not changed over.
-  return by !== null && until !== null ? <Status status="rolled" tone="warn" /> : <Status status="active" tone="good" />;
+  const isRolled = by !== null && until !== null;
+  return isRolled ? <Status status="rolled" tone="warn" /> : <Status status="active" tone="good" />;
 }
 
 function Addresses({ of: { allowed_addresses: addresses } }: { of: Key }) {
