@@ -83,7 +83,7 @@ test("an acquirer fails, an operator shifts its traffic after a what-if, and shi
   const { page, context, open, openIn, look } = await portal.operator("admin", { viewport: DESK });
   const wall = await context.newPage();
   await openIn(wall)(at.wallScreen());
-  await onWall(wall, "rimba").getByText("well").waitFor();
+  await onWall(wall, "rimba").getByText("healthy").waitFor();
   expect(await acquirerOf()).toBe("rimba");
 
   shopping = openTheShop();
@@ -92,7 +92,7 @@ test("an acquirer fails, an operator shifts its traffic after a what-if, and shi
   await onWall(wall, "rimba").getByText("down").waitFor();
   expect(performance.now() - failedAtMs).toBeLessThan(SEEN_WITHIN_MS * slowness());
   expect(await onWall(wall, "rimba").textContent()).toMatch(/calls failed · circuit open for qris/);
-  expect(await onWall(wall, "pesisir").textContent()).toContain("well");
+  expect(await onWall(wall, "pesisir").textContent()).toContain("healthy");
 
   // From the wall to what is known of it.
   await open(at.acquirers());
@@ -146,7 +146,7 @@ test("an acquirer fails, an operator shifts its traffic after a what-if, and shi
   // Its circuit lets a payment through to see whether it is well, and closes.
   await expect.poll(acquirerOf, { timeout: 45_000, interval: 500 }).toBe("rimba");
   await onWall(wall, "rimba")
-    .getByText(/well|failing/)
+    .getByText(/healthy|failing/)
     .waitFor();
   await look("outage-wall");
 });

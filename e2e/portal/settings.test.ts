@@ -229,7 +229,7 @@ test("a developer creates a payment by the form while the code follows, pays it,
   const fold = page.getByText("Customer, expiry, addresses, metadata");
   for (const [label, wrong, fault] of [
     ["Seconds to pay in", "soon", "Enter a whole number of seconds."],
-    ["Customer's telephone", "0812", "customer.phone"],
+    ["Customer's telephone", "0812", "Must be + and 8 to 15 digits."],
   ] as const) {
     if (!(await page.getByLabel(label).isVisible())) await fold.click();
     await page.getByLabel(label).fill(wrong);
