@@ -62,7 +62,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
             face === "paid" &&
             payment.paidAt !== undefined &&
             html`<dt>${text.faces.paid.split(".")[0]}</dt>
-              <dd>${moment(payment.paidAt, language)}</dd>`
+              <dd>${moment(payment.paidAt, language)}, ${text.method[payment.method]}</dd>`
           }
           ${
             payment.refundedMinor > 0n &&
