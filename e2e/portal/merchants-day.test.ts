@@ -285,6 +285,9 @@ test("a month has the same sums whoever reads it, and its file says whose days t
   const moved = await told(await portal.member("finance", { merchantId, browser: { timezoneId: "UTC" } }), "");
   expect(moved.name).toContain("-Asia-Makassar.csv");
   expect(moved.lines).toContain(",Asia/Makassar,IDR,");
+  // An address that names no month shows the current one.
+  await owner.open(`${paths.statement(owner.place, "IDR")}?month=soon`);
+  await owner.page.getByRole("row", { name: /^Payments 1 150,000\.00/ }).waitFor();
 });
 
 test("an entry and its journal lead to the refund or dispute that moved the money, and an account says its currency", async () => {

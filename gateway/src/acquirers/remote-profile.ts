@@ -29,7 +29,7 @@ type Method = z.infer<z.ZodObject<typeof methodFields>>;
 /** Adds an issue when the limits of a method contradict each other. */
 export function checkLimits({ minimum_minor, maximum_minor }: Method, context: z.RefinementCtx): void {
   if (minimum_minor > maximum_minor)
-    context.addIssue({ code: "custom", path: ["maximum_minor"], message: "is below minimum_minor" });
+    context.addIssue({ code: "custom", path: ["maximum_minor"], message: "is below the minimum" });
 }
 
 /** Adds an issue for each currency in which a method comes again. */

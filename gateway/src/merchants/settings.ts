@@ -27,7 +27,7 @@ const currencyFeeSchema = z
   })
   .refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
     path: ["maximum_minor"],
-    message: "is below minimum_minor",
+    message: "is below the minimum",
   })
   .meta({
     id: "CurrencyFee",

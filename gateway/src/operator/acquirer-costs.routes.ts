@@ -49,7 +49,7 @@ const putCostsSchema = z
       const { payment_method: method, currency, minimum_minor: least, maximum_minor: most } = cost;
       const issue = (field: string, message: string): void =>
         context.addIssue({ code: "custom", path: ["costs", at, field], message });
-      if (least !== undefined && most !== undefined && least > most) issue("maximum_minor", "is below minimum_minor");
+      if (least !== undefined && most !== undefined && least > most) issue("maximum_minor", "is below the minimum");
       if (seen.has(`${method} ${currency}`)) issue("currency", "is stated for this method already");
       seen.add(`${method} ${currency}`);
     }

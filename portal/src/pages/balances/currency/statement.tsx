@@ -51,8 +51,11 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
   const api = useApi();
   const setQuery = useSetQuery();
   const months = monthsUpTo(now, timeZone, MONTHS_SHOWN);
-  const { month = months[0] ?? "" } = useQueryText();
-  const isOver = month < (months[0] ?? "");
+  const { month: asked = "" } = useQueryText();
+  const [current = ""] = months;
+  // What is no month, as of a mistyped address, is the current one.
+  const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(asked) ? asked : current;
+  const isOver = month < current;
   const query = { from: dayBegin(`${month}-01`, timeZone), to: dayEnd(lastDayOf(month), timeZone) };
   const statement = useQuery(api.read("/v1/statements/{currency}", { path: { currency }, query }));
   const name = useMonthName();

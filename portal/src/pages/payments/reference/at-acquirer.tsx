@@ -76,7 +76,7 @@ function Operation({ of: one, name }: { of: Exchange["operations"][number]; name
       <span className="font-medium">
         {isRefund ? "Refund" : "Payment"} <span className="font-normal text-muted">by {name ?? one.gateway_code}</span>
       </span>
-      {ids.length === 0 && <span className="text-muted">It has not reported an id of its own.</span>}
+      {ids.length === 0 && <span className="text-muted">It has reported no id for its dashboard.</span>}
       {ids.map(([kind, id]) => (
         <span key={kind} className="inline-flex max-w-full min-w-0 items-center gap-1.5">
           <span className="shrink-0 text-xs text-muted">{kind.replaceAll("_", " ")}</span>
