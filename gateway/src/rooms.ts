@@ -134,25 +134,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const consoleAddress = new ConsoleAddress(config);
-  const access = {
-    vault,
-    clock,
-    serviceName: config.serviceName,
-    production: config.mode === "production",
-    passwordCost: options.passwordCost,
-  };
-  const people = new People({
-    ...access,
-    surface: "portal",
-    database: databases.portal,
-    relyingParty: () => relyingPartyOf(address.root),
-  });
-  const consolePeople = new People({
-    ...access,
-    surface: "console",
-    database: databases.operators,
-    relyingParty: () => (consoleAddress.root === undefined ? undefined : relyingPartyOf(consoleAddress.root)),
-  });
+  const { people, consolePeople } = openPeople(foundation, options, { address, consoleAddress });
   const { deliveryTiming: timing } = options;
   const deliverer = options.roles.has("worker")
     ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, tracing, timing })
@@ -163,16 +145,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   );
   metrics.state(() => ({ skewMs: foundation.skewMs(), quarantined: lanes.quarantine.size }));
   const tokens = new PayerTokens(vault.deriveEach("payer pages"));
-  const payments: PaymentParts = {
-    routingTable: () => router.table,
-    isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
-    payUrl: (book, reference) => `${address.root}/pay/${tokens.make(book, reference)}`,
-    acquirer: (code) => router.acquirer(code),
-    callbackUrl: (code) => `${address.root}/acquirers/${code}/callbacks`,
-    planPayment,
-    endNeeds,
-    planEnd: (context, payment) => planEnd((code) => router.acquirer(code), context, payment),
-  };
+  const payments = paymentParts(config, { router, address, tokens });
   const { circuits } = router;
   metrics.circuits(() => circuits.report(clock.now()));
   const statusParts = { database, clock: databaseClockOf(foundation), log };
@@ -241,6 +214,46 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     board: new Board({ ...statusParts, minutes: measuring.minutes, hears: foundation.hears }),
     worker,
     sampler: new Sampler({ ...sweeping, metrics, roles: options.roles, circuits: () => circuits.report(clock.now()) }),
+  };
+}
+
+/** Merchants' people, and operators: two of the same kind that share nothing but the vault. */
+function openPeople(
+  { config, databases, vault, clock }: Foundation,
+  { passwordCost }: RoomOptions,
+  { address, consoleAddress }: Pick<Rooms, "address" | "consoleAddress">,
+): Pick<Rooms, "people" | "consolePeople"> {
+  const { serviceName, mode } = config;
+  const access = { vault, clock, serviceName, production: mode === "production", passwordCost };
+  return {
+    people: new People({
+      ...access,
+      surface: "portal",
+      database: databases.portal,
+      relyingParty: () => relyingPartyOf(address.root),
+    }),
+    consolePeople: new People({
+      ...access,
+      surface: "console",
+      database: databases.operators,
+      relyingParty: () => (consoleAddress.root === undefined ? undefined : relyingPartyOf(consoleAddress.root)),
+    }),
+  };
+}
+
+/** What a payment needs of other rooms: the acquirers, and addresses that are told to payers and acquirers. */
+function paymentParts({ productionActive }: Config, rooms: Pick<Rooms, "router" | "address" | "tokens">): PaymentParts {
+  const { router, address, tokens } = rooms;
+  const acquirer: PaymentParts["acquirer"] = (code) => router.acquirer(code);
+  return {
+    routingTable: () => router.table,
+    isOpen: (environment) => environment === "sandbox" || (productionActive && router.serves(environment)),
+    payUrl: (book, reference) => `${address.root}/pay/${tokens.make(book, reference)}`,
+    acquirer,
+    callbackUrl: (code) => `${address.root}/acquirers/${code}/callbacks`,
+    planPayment,
+    endNeeds,
+    planEnd: (context, payment) => planEnd(acquirer, context, payment),
   };
 }
 

@@ -117,11 +117,8 @@ where c.merchant_id = $1::uuid and c.client_id = $2::text and ($3::text is null 
 }
 
 /** Reads a page of a merchant's credentials, including ended ones, in one environment or both: newest first, from `after` (exclusive) on. */
-export function selectCredentials(
-  { merchantId, environment }: Whose,
-  after: string | undefined,
-  count: number,
-): Statement {
+export function selectCredentials(whose: Whose, after: string | undefined, count: number): Statement {
+  const { merchantId, environment } = whose;
   return {
     text: `${credentials}
 where c.merchant_id = $1::uuid${environment === undefined ? "" : " and c.environment = $4::environment"}

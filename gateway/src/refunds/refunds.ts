@@ -195,13 +195,10 @@ export function completionNeeds(book: Book, { uuid, paymentReference }: RefundKe
 }
 
 /** Completes a refund inside a command that needs `completionNeeds`. Throws as `completeRefund`. */
-export function complete(
-  context: CommandContext,
-  { uuid, paymentReference }: RefundKey,
-  outcome: Outcome,
-): RefundOfOrder {
+export function complete(context: CommandContext, key: RefundKey, outcome: Outcome): RefundOfOrder {
   const { set, book, now } = context;
-  if (paymentReference === undefined) throw new Fault("REFUND_NOT_FOUND");
+  const { uuid } = key;
+  if (key.paymentReference === undefined) throw new Fault("REFUND_NOT_FOUND");
   const refund = set.get(refunds, { book, uuid });
   if (!refund) throw new Fault("ENVIRONMENT_MISMATCH");
   if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });

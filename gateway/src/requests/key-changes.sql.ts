@@ -9,11 +9,7 @@ export interface KeyName {
 }
 
 /** Changes of a key, newest first, starting after the request `after`. */
-export function selectKeyChanges(
-  { merchantId, clientId }: KeyName,
-  after: string | undefined,
-  count: number,
-): Statement {
+export function selectKeyChanges(key: KeyName, after: string | undefined, count: number): Statement {
   return {
     name: "select changes of a key",
     text: `select request_id, at, action, subject, status, address
@@ -21,7 +17,7 @@ from client_audit
 where merchant_id = $1::uuid and client_id = $2::text and ($3::uuid is null or request_id < $3::uuid)
 order by request_id desc
 limit $4::integer`,
-    values: [uuidOf(merchantId), clientId, uuidOrNull(after), count],
+    values: [uuidOf(key.merchantId), key.clientId, uuidOrNull(after), count],
   };
 }
 
