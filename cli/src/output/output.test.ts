@@ -86,6 +86,16 @@ test("on a terminal that is too narrow a row is folded between its cells: no id 
     ].join("\n"),
   );
   expect(at(26).split("\n").slice(0, 5)).toEqual(["REFERENCE", "  AMOUNT", "  WHY", "pay_0123456789", "   50.00  IDR"]);
+  // Where not even an amount fits, its currency is still beside it.
+  expect(at(8).split("\n")).toContain("   50.00  IDR");
+});
+
+test("the later lines of a row count what they are moved in by", () => {
+  const columns = [20, 10, 10].map((width, at) => ({ head: "ABC".charAt(at), cell: () => "x".repeat(width) }));
+  const folded = (width: number) => tableOf(columns, [{}], plain, width).toString().split("\n").slice(-4, -1);
+  const [long, short] = ["x".repeat(20), "x".repeat(10)];
+  expect(folded(24).slice(-2)).toEqual([long, `  ${short}  ${short}`]);
+  expect(folded(23)).toEqual([long, `  ${short}`, `  ${short}`]);
 });
 
 test.each([
