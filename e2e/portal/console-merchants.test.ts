@@ -124,8 +124,14 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   // A currency comes with its prices; what the service says of a field is said at the field.
   await click("Add a currency…");
   await dialog.getByLabel("Currency", { exact: true }).fill("USD");
-  await dialog.getByLabel("Largest payment, in minor units").fill("500000");
-  await dialog.getByText("= USD 5,000.00").waitFor();
+  const largest = dialog.getByLabel("Largest payment");
+  await largest.fill("99,999,999,999");
+  await click("Save");
+  await dialog.getByText("Enter at most 9,999,999,999.99.").waitFor();
+  await largest.fill("0");
+  await dialog.getByText("Enter an amount above zero.").waitFor();
+  await largest.fill("5,000");
+  await dialog.getByText("USD 5,000.00 is 500000 minor units.").waitFor();
   await click("Save");
   const prices = dialog.getByLabel("Share, in basis points");
   await expect.poll(() => prices.first().getAttribute("aria-invalid")).toBe("true");
@@ -154,11 +160,11 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   // A field that somebody empties is no smallest payout.
   const smallest = page.getByRole("term").filter({ hasText: "Smallest payout in USD" }).locator("xpath=..");
   for (const [typed, shown] of [
-    ["1000", "USD10.00"],
+    ["10", "USD10.00"],
     ["", "USD0.00"],
   ] as const) {
     await click("Change the calendar…");
-    await dialog.getByLabel("Smallest payout in USD, in minor units").fill(typed);
+    await dialog.getByLabel("Smallest payout in USD").fill(typed);
     await click("Save");
     await smallest.getByText(shown).waitFor();
   }

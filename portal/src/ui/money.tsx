@@ -67,9 +67,13 @@ export function writtenAmount(typed: string, language: "en" | "id"): string {
 
 /** The fault of an amount to be typed, as minor units; undefined of one above zero. */
 export function faultOfAmount(minor: number | undefined, exponent: number): string | undefined {
-  if (minor === undefined)
-    return exponent === 0 ? "Enter an amount without decimals." : `Enter an amount with at most ${exponent} decimals.`;
-  return minor === 0 ? "Enter an amount above zero." : undefined;
+  return minor === 0 ? "Enter an amount above zero." : faultOfDigits(minor, exponent);
+}
+
+/** The fault of an amount that may be zero. */
+export function faultOfDigits(minor: number | undefined, exponent: number): string | undefined {
+  if (minor !== undefined) return undefined;
+  return exponent === 0 ? "Enter an amount without decimals." : `Enter an amount with at most ${exponent} decimals.`;
 }
 
 /** The service's bounds of an amount as money; undefined of an error that names none. */

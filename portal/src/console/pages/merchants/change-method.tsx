@@ -1,6 +1,6 @@
 // Changing a method of a merchant: on or off, its largest payment, and its price in each currency.
 import { SelectField } from "../../../ui/form.tsx";
-import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
+import { AmountField, type Change, ChangeDialog, type Merchant, NumberField, numberIn, useAmounts } from "./change.tsx";
 import { DEFAULT_CURRENCY, type Fee, type Method, feesOf } from "./prices.ts";
 
 const parts = ["basis_points", "flat_minor", "minimum_minor", "maximum_minor"] as const;
@@ -13,6 +13,7 @@ interface Props {
 
 export function ChangeMethod({ of: merchant, method, close }: Props) {
   const { enabled, max_amount_minor: maximum } = merchant.methods[method];
+  const { typedOf, minorIn } = useAmounts();
   // A currency that is on and has no price yet can be given one here.
   const priced = feesOf(merchant, method).map(([currency]) => currency);
   const currencies = [...new Set([...priced, ...merchant.currencies])];
@@ -24,12 +25,16 @@ export function ChangeMethod({ of: merchant, method, close }: Props) {
       ? `fees.${method}`
       : `fees.${method}.per_currency.${currency}`;
   const values = currencies.flatMap((currency) =>
-    parts.map((part) => [`${prefixOf(currency)}.${part}`, String(before.get(currency)?.[part] ?? "")]),
+    parts.map((part) => {
+      const number = before.get(currency)?.[part];
+      const text = part === "basis_points" ? String(number ?? "") : typedOf(number, currency);
+      return [`${prefixOf(currency)}.${part}`, text];
+    }),
   );
   const changeOf = (typed: Record<string, string>): Change => {
     const { per_currency: kept, ...own } = merchant.fees[method];
     const fees = currencies.flatMap((currency): [string, Fee][] => {
-      const fee = feeIn(typed, prefixOf(currency));
+      const fee = feeIn(typed, prefixOf(currency), (text) => minorIn(text, currency));
       return fee === undefined ? [] : [[prefixOf(currency), fee]];
     });
     const first = fees.find(([prefix]) => prefix === `fees.${method}`)?.[1] ?? own;
@@ -37,7 +42,7 @@ export function ChangeMethod({ of: merchant, method, close }: Props) {
       const fee = fees.find(([prefix]) => prefix === `fees.${method}.per_currency.${currency}`)?.[1];
       return fee === undefined ? [] : [[currency, fee]];
     });
-    const largest = numberIn(typed[maximumName]);
+    const largest = minorIn(typed[maximumName], DEFAULT_CURRENCY);
     return {
       methods: {
         [method]: {
@@ -59,14 +64,14 @@ export function ChangeMethod({ of: merchant, method, close }: Props) {
       title={`Change ${method.replaceAll("_", " ")}`}
       values={{
         [enabledName]: enabled ? "on" : "off",
-        [maximumName]: String(maximum ?? ""),
+        [maximumName]: typedOf(maximum, DEFAULT_CURRENCY),
         ...(Object.fromEntries(values) as Record<string, string>),
       }}
       changeOf={changeOf}
       close={close}
     >
       <SelectField name={enabledName} label="State" options={["on", "off"]} />
-      <MinorField
+      <AmountField
         name={maximumName}
         label={`Largest payment in ${DEFAULT_CURRENCY}`}
         currency={DEFAULT_CURRENCY}
@@ -76,6 +81,7 @@ export function ChangeMethod({ of: merchant, method, close }: Props) {
             : "You can raise it up to the merchant's limit, but not remove it."
         }
         optional
+        positive
       />
       {currencies.map((currency) => (
         <Price key={currency} prefix={prefixOf(currency)} currency={currency} optional={!before.has(currency)} />
@@ -94,16 +100,23 @@ function Price({ prefix, currency, optional }: { prefix: string; currency: strin
         hint="70 is 0.70 %."
         optional={optional}
       />
-      <MinorField name={`${prefix}.flat_minor`} label="Flat part" currency={currency} optional={optional} />
-      <MinorField name={`${prefix}.minimum_minor`} label="At least" currency={currency} optional />
-      <MinorField name={`${prefix}.maximum_minor`} label="At most" currency={currency} optional />
+      <AmountField name={`${prefix}.flat_minor`} label="Flat part" currency={currency} optional={optional} />
+      <AmountField name={`${prefix}.minimum_minor`} label="At least" currency={currency} optional />
+      <AmountField name={`${prefix}.maximum_minor`} label="At most" currency={currency} optional />
     </fieldset>
   );
 }
 
 /** A fee as it was typed; undefined where none was. */
-function feeIn(typed: Record<string, string>, prefix: string): Fee | undefined {
-  const numbers = parts.map((part) => [part, numberIn(typed[`${prefix}.${part}`])] as const);
+function feeIn(
+  typed: Record<string, string>,
+  prefix: string,
+  minorIn: (text: string | undefined) => number | undefined,
+): Fee | undefined {
+  const numbers = parts.map((part) => {
+    const text = typed[`${prefix}.${part}`];
+    return [part, part === "basis_points" ? numberIn(text) : minorIn(text)] as const;
+  });
   const given = numbers.filter(([, number]) => number !== undefined);
   return given.length === 0 ? undefined : (Object.fromEntries(given) as unknown as Fee);
 }

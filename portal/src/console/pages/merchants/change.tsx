@@ -5,7 +5,7 @@ import { useAction } from "../../../api/action.ts";
 import { ApiError } from "../../../api/error.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, useFormValues } from "../../../ui/form.tsx";
-import { digitsOf } from "../../../ui/money.tsx";
+import { digitsOf, faultOfAmount, faultOfDigits, minorOf } from "../../../ui/money.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { useLanguage } from "../../../words.ts";
 import { type Schema, read, write } from "../../api/client.ts";
@@ -92,29 +92,68 @@ export function NumberField({ name, label, hint, optional = false }: NumberProps
   );
 }
 
-/** An amount as the API takes it, in minor units, and below what that is. */
-export function MinorField({ name, label, hint, optional, currency }: NumberProps & { currency: string }) {
+/** The most that the service takes of any amount, in minor units. */
+const MOST = 999_999_999_999;
+
+interface AmountProps extends NumberProps {
+  currency: string;
+  /** Of an amount that may not be zero. */
+  positive?: boolean;
+}
+
+/** An amount as it is written in a profile's language, and below how the API takes it. */
+export function AmountField({ name, label, hint, optional = false, positive = false, currency }: AmountProps) {
   const typed = useFormValues()[name] ?? "";
   const language = useLanguage();
+  const { minorIn } = useAmounts();
   const exponent = exponentOf(currency);
-  const isAmount = /^\d{1,15}$/.test(typed.trim()) && exponent !== undefined;
+  const minor = minorIn(typed, currency);
+  const check = (value: string): string | undefined => {
+    if (value.trim() === "" && optional) return undefined;
+    if (exponent === undefined) return "Enter the currency first.";
+    const minor = minorIn(value, currency);
+    if (minor !== undefined && minor > MOST) return `Enter at most ${digitsOf(MOST, exponent, language)}.`;
+    return positive ? faultOfAmount(minor, exponent) : faultOfDigits(minor, exponent);
+  };
   return (
-    <NumberField
+    <TextField
       name={name}
-      label={`${label}, in minor units`}
-      optional={optional ?? false}
+      label={label}
+      inputMode="decimal"
+      autoComplete="off"
+      check={check}
       hint={
         <>
-          {isAmount && (
-            <strong className="mr-2 font-medium text-ink">
-              = {currency} {digitsOf(BigInt(typed.trim()), exponent, language)}
-            </strong>
-          )}
+          {minor !== undefined &&
+            exponent !== undefined &&
+            `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units. `}
           {hint}
         </>
       }
     />
   );
+}
+
+interface Amounts {
+  /** How an amount stands in its field: empty where there is none. */
+  typedOf: (minor: number | undefined, currency: string) => string;
+  /** The minor units in a field; undefined when it is empty, or no amount of the currency. */
+  minorIn: (text: string | undefined, currency: string) => number | undefined;
+}
+
+/** Amounts of settings between their fields and the API. */
+export function useAmounts(): Amounts {
+  const language = useLanguage();
+  return {
+    typedOf(minor, currency) {
+      const exponent = exponentOf(currency);
+      return minor === undefined || exponent === undefined ? "" : digitsOf(minor, exponent, language);
+    },
+    minorIn(text, currency) {
+      const exponent = exponentOf(currency);
+      return text === undefined || exponent === undefined ? undefined : minorOf(text, exponent, language);
+    },
+  };
 }
 
 /** The number in a field; undefined when it is empty. */

@@ -12,7 +12,15 @@ import { write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { AddCurrency } from "./add-currency.tsx";
 import { Amount } from "./amount.tsx";
-import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn, useAsOpened } from "./change.tsx";
+import {
+  AmountField,
+  type Change,
+  ChangeDialog,
+  type Merchant,
+  NumberField,
+  useAmounts,
+  useAsOpened,
+} from "./change.tsx";
 import { Plain } from "./plain.tsx";
 import { DEFAULT_CURRENCY } from "./prices.ts";
 
@@ -149,8 +157,10 @@ function Ask({ of: merchant, asked, close }: { of: Merchant; asked: Asked; close
 
 function ChangeLimits({ of: merchant, close }: { of: Merchant; close: () => void }) {
   const { currencies, rate_limit_per_minute: rate } = merchant;
+  const { typedOf, minorIn } = useAmounts();
+  const nameOf = (currency: string): string => `max_amount_minor.${currency}`;
   const values = Object.fromEntries(
-    currencies.map((currency) => [`max_amount_minor.${currency}`, String(maximumOf(merchant, currency) ?? "")]),
+    currencies.map((currency) => [nameOf(currency), typedOf(maximumOf(merchant, currency), currency)]),
   );
   return (
     <ChangeDialog
@@ -160,17 +170,18 @@ function ChangeLimits({ of: merchant, close }: { of: Merchant; close: () => void
       changeOf={(typed) => ({
         rate_limit_per_minute: Number(typed.rate_limit_per_minute),
         max_amount_minor: Object.fromEntries(
-          currencies.map((currency) => [currency, numberIn(typed[`max_amount_minor.${currency}`]) ?? 0]),
+          currencies.map((currency) => [currency, minorIn(typed[nameOf(currency)], currency) ?? 0]),
         ),
       })}
       close={close}
     >
       {currencies.map((currency) => (
-        <MinorField
+        <AmountField
           key={currency}
-          name={`max_amount_minor.${currency}`}
+          name={nameOf(currency)}
           label={`Largest payment in ${currency}`}
           currency={currency}
+          positive
         />
       ))}
       <NumberField name="rate_limit_per_minute" label="Requests a minute" hint="For each credential." />

@@ -9,7 +9,7 @@ import { closedOn, daysToBatch, offsetOf, weekdays } from "../../../ui/settlemen
 import { Day } from "../../../ui/time.tsx";
 import { useMay } from "../../api/rights.ts";
 import { Amount } from "./amount.tsx";
-import { ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
+import { AmountField, ChangeDialog, type Merchant, NumberField, useAmounts } from "./change.tsx";
 import { DEFAULT_CURRENCY } from "./prices.ts";
 
 export function Schedule({ of: merchant }: { of: Merchant }) {
@@ -55,9 +55,10 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
   const { settlement, currencies } = merchant;
   const others = currencies.filter((currency) => currency !== DEFAULT_CURRENCY);
   const minimumOf = (currency: string): string => `settlement.minimum_payout_minor_per_currency.${currency}`;
+  const { typedOf, minorIn } = useAmounts();
   const minima = others.map((currency) => [
     minimumOf(currency),
-    String(settlement.minimum_payout_minor_per_currency[currency] ?? ""),
+    typedOf(settlement.minimum_payout_minor_per_currency[currency], currency),
   ]);
   return (
     <ChangeDialog
@@ -70,7 +71,7 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
         "settlement.delay_days": String(settlement.delay_days),
         "settlement.closed_weekdays": settlement.closed_weekdays.map((day) => weekdays[day]).join(" "),
         "settlement.holidays": settlement.holidays.join("\n"),
-        "settlement.minimum_payout_minor": String(settlement.minimum_payout_minor),
+        "settlement.minimum_payout_minor": typedOf(settlement.minimum_payout_minor, DEFAULT_CURRENCY),
         ...(Object.fromEntries(minima) as Record<string, string>),
         "settlement.pay_after_seconds": String(settlement.pay_after_seconds),
       }}
@@ -81,10 +82,10 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
           delay_days: Number(typed["settlement.delay_days"]),
           closed_weekdays: wordsIn(typed["settlement.closed_weekdays"]).map((day) => weekdays.indexOf(day)),
           holidays: wordsIn(typed["settlement.holidays"]),
-          minimum_payout_minor: Number(typed["settlement.minimum_payout_minor"]),
+          minimum_payout_minor: minorIn(typed["settlement.minimum_payout_minor"], DEFAULT_CURRENCY) ?? 0,
           minimum_payout_minor_per_currency: Object.fromEntries(
             // A currency that is left out keeps what it has: an emptied field is sent as none.
-            others.map((currency) => [currency, numberIn(typed[minimumOf(currency)]) ?? 0]),
+            others.map((currency) => [currency, minorIn(typed[minimumOf(currency)], currency) ?? 0]),
           ),
           pay_after_seconds: Number(typed["settlement.pay_after_seconds"]),
         },
@@ -110,14 +111,14 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
         hint="One day per line, as YYYY-MM-DD. No batch is formed on these days."
         mono
       />
-      <MinorField
+      <AmountField
         name="settlement.minimum_payout_minor"
         label={`Smallest payout in ${DEFAULT_CURRENCY}`}
         currency={DEFAULT_CURRENCY}
         hint="Smaller amounts wait for the next batch."
       />
       {others.map((currency) => (
-        <MinorField
+        <AmountField
           key={currency}
           name={minimumOf(currency)}
           label={`Smallest payout in ${currency}`}
