@@ -240,6 +240,8 @@ test("a batch that the bank returned is recorded, its money is available again, 
     .first()
     .waitFor();
   await freeze(false);
+  const due = page.getByRole("term").filter({ hasText: /^Due$/ }).locator("xpath=..");
+  expect(await due.locator("time").getAttribute("datetime")).toBe(batch.payout_date);
 
   // The statement, line by line: it adds up to the batch.
   await open(at.settlement(id, "sandbox", settlement));

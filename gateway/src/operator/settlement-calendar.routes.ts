@@ -90,7 +90,7 @@ function rangeOf({ environment, from, to }: z.infer<typeof calendarQuery>, now: 
   return range;
 }
 
-function payoutView(payout: Settlement & { merchantName: string }) {
+export function payoutView(payout: Settlement & { merchantName: string }) {
   return {
     ...settlementView(payout),
     merchant_id: payout.book.merchantId,

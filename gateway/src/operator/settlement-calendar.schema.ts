@@ -99,7 +99,7 @@ export const calendarSchema = withExample(
   { environment: "production" },
 );
 
-const payoutSchema = withExample(
+export const payoutSchema = withExample(
   settlementSchema.extend({
     merchant_id: identity("merchant"),
     merchant_name: z.string().meta({ examples: ["Toko Senja"] }),

@@ -13,9 +13,8 @@ import { reply } from "../ground/reply.ts";
 import { exampleOf, identity, withExample } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { settlementView } from "../settlements/settlement.ts";
 import { readSettlement } from "../settlements/settlements.routes.ts";
-import { settlementParams, settlementSchema } from "../settlements/settlements.schema.ts";
+import { settlementParams } from "../settlements/settlements.schema.ts";
 import type { Database } from "../store/database.ts";
 import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
@@ -28,6 +27,8 @@ import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
 import { receiptSchema, receiptView } from "./receipts.routes.ts";
 import { anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
 import { exceptionSchema, exceptionView, readException } from "./reconciliation-exceptions.routes.ts";
+import { payoutView } from "./settlement-calendar.routes.ts";
+import { payoutSchema } from "./settlement-calendar.schema.ts";
 
 interface WaitingItemParts {
   database: Database;
@@ -80,9 +81,7 @@ const disputeRecordSchema = withExample(
 
 const settlementRecordSchema = withExample(
   z.strictObject({
-    settlement: settlementSchema,
-    merchant_id: identity("merchant"),
-    merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
+    settlement: payoutSchema,
     book: totalsField,
     decisions: decisionsField,
   }),
@@ -227,9 +226,7 @@ function settlementEndpoint({ database, directory, approvals }: WaitingItemParts
         approvals.foresee("recordSettlementReturned", { params }, call),
       ]);
       return reply(200, {
-        settlement: settlementView(settlement),
-        merchant_id: book.merchantId,
-        merchant_name: merchant.name,
+        settlement: payoutView({ ...settlement, merchantName: merchant.name }),
         book: totals,
         decisions,
       });

@@ -186,8 +186,10 @@ test("a batch is read with its book; recording that it was paid does what was fo
   await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   const path = `/merchants/${merchantId}/books/sandbox/settlements/${uuid}`;
-  const { settlement, merchant_name: name, decisions } = await read(`${path}/record`);
-  expect([settlement.status, name]).toEqual(["processing", "Kopi Melati"]);
+  const { settlement, decisions } = await read(`${path}/record`);
+  expect(settlement).toMatchObject({ status: "processing", merchant_id: merchantId, merchant_name: "Kopi Melati" });
+  const due = await service.operate("GET", `/settlements?environment=sandbox&payout_date=${settlement.payout_date}`);
+  expect(due.data).toContainEqual(settlement);
   const [pay] = decisions;
   const freeze = (is: boolean): Promise<unknown> =>
     service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: is } });

@@ -12,7 +12,7 @@ import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { Time } from "../../../ui/time.tsx";
+import { Day, Time } from "../../../ui/time.tsx";
 import { type Schema, download, read } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
@@ -44,7 +44,7 @@ export function Page() {
           <Identity id={uuid} what="the batch's identity" />
         </>
       }
-      lead={record.data && `A payout to ${record.data.merchant_name}.`}
+      lead={record.data && `A payout to ${record.data.settlement.merchant_name}.`}
       actions={record.data && <Button onClick={() => statement.run(undefined)}>Download CSV</Button>}
       curl={{ path: `${address}/record` }}
     >
@@ -67,6 +67,11 @@ function Whole({ of: record }: { of: Record }) {
         <Fact name="To">
           <Time at={settlement.period_end} shape="minute" />
         </Fact>
+        {settlement.status !== "paid" && (
+          <Fact name={settlement.status === "failed" ? "Was due" : "Due"}>
+            <Day on={settlement.payout_date} />
+          </Fact>
+        )}
         <Fact name="Paid">
           {settlement.paid_at === null ? unpaid[settlement.status] : <Time at={settlement.paid_at} />}
         </Fact>

@@ -7,6 +7,7 @@ import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
+import { Day } from "../../../ui/time.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
@@ -44,7 +45,7 @@ export function Page() {
 }
 
 function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sandbox"; uuid: string } }) {
-  const { settlement, merchant_name: name, decisions, book } = of;
+  const { settlement, decisions, book } = of;
   const { currency, exponent } = settlement;
   const go = useGo();
   const money = (amount_minor: number) => <Money of={{ amount_minor, currency, exponent }} />;
@@ -56,8 +57,13 @@ function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sand
   return (
     <>
       <Facts>
-        <Fact name="Merchant">{name}</Fact>
+        <Fact name="Merchant">{settlement.merchant_name}</Fact>
         <Fact name={names[settlement.status]}>{money(settlement.net_minor)}</Fact>
+        {settlement.status === "processing" && (
+          <Fact name="Due">
+            <Day on={settlement.payout_date} />
+          </Fact>
+        )}
         <Fact name="Sales">{money(settlement.gross_minor)}</Fact>
         <Fact name="Fees">{money(0 - settlement.fee_minor)}</Fact>
         <Fact name="Refunds and lost disputes">{money(0 - settlement.refund_minor)}</Fact>
