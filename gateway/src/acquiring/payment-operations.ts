@@ -1,6 +1,6 @@
 // Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between the
 // two commits no row is locked; after a crash between them a worker inquires.
-import type { OpenRequest, ReportedState } from "../acquirers/acquirer.ts";
+import type { Acquirer, Judgement, OpenRequest, ReportedState } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey, selectOperationsOfAccount } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
@@ -95,12 +95,18 @@ async function isAnothers(
 
 type Known = Extract<OpenResult, { kind: "known" }>;
 
-/**
- * Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. A payment that is over here, and
- * that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a payment under review is sent to the acquirer.
- */
+/** What an acquirer is called with about a payment. */
+interface Calling {
+  parts: OpeningParts & CallParts & Pick<AcquiringParts, "database">;
+  payment: Payment;
+  operation: Operation;
+  acquirer: Acquirer;
+  request: OpenRequest;
+}
+
+/** Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. */
 export async function callOrInquire(
-  parts: OpeningParts & CallParts & Pick<AcquiringParts, "database">,
+  parts: Calling["parts"],
   merchant: Merchant,
   payment: Payment,
   operation: Operation,
@@ -111,58 +117,65 @@ export async function callOrInquire(
   // An acquirer that is no longer configured cannot be asked, so the outcome stays unknown.
   if (!acquirer) return { kind: "unknown" };
   // `Object.assign` keeps the getter `payUrl` unevaluated: a copy by spread would sign the payer's page, which few acquirers ask for.
-  const request: OpenRequest = Object.assign(instructionRequest(parts, merchant, payment), {
+  const request = Object.assign(instructionRequest(parts, merchant, payment), {
     operationKey: operationKey(operation),
     callbackUrl: parts.callbackUrl(acquirer.code),
     round: operation.round,
     isOver: isUnpaid(payment.status),
     providerIds: operation.providerIds,
   });
-  const name = { acquirer, method: payment.method };
-  if (operation.step === "calling") {
-    // The call may have been planned a while ago: by now the payment may be over, or an operator may have switched the acquirer off.
-    if (request.isOver || isSwitchedOff(parts.routingTable(), acquirer.code)) return { kind: "refused" };
-    const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, record) =>
-      calls.open(request, signal, record),
-    );
-    const exchanged = exchangesOf(opening);
-    if (opening.kind !== "answered") return { kind: opening.kind, exchanged, otherMoney: opening.otherMoney };
-    return { state: { status: "waiting" }, ...opening.answer, kind: "known", exchanged };
-  }
-  const inquiry = await callAcquirer(parts, { ...name, call: "inquire" }, (calls, signal, record) =>
-    calls.inquire(request, signal, record),
-  );
+  const calling: Calling = { parts, payment, operation, acquirer, request };
+  return operation.step === "calling" ? open(calling) : inquire(calling);
+}
+
+async function open({ parts, payment, operation, acquirer, request }: Calling): Promise<OpenResult> {
+  // The call may have been planned a while ago: by now the payment may be over, or an operator may have switched the acquirer off.
+  if (request.isOver || isSwitchedOff(parts.routingTable(), acquirer.code)) return { kind: "refused" };
+  const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
+  const opening = await callAcquirer(parts, name, (calls, signal, record) => calls.open(request, signal, record));
+  const exchanged = exchangesOf(opening);
+  if (opening.kind !== "answered") return { kind: opening.kind, exchanged, otherMoney: opening.otherMoney };
+  return { state: { status: "waiting" }, ...opening.answer, kind: "known", exchanged };
+}
+
+/**
+ * A payment that is over here, and that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a payment under review is sent
+ * to the acquirer.
+ */
+async function inquire(calling: Calling): Promise<OpenResult> {
+  const { parts, payment, operation, acquirer, request } = calling;
+  const name = { acquirer, method: payment.method, call: "inquire" } as const;
+  const inquiry = await callAcquirer(parts, name, (calls, signal, record) => calls.inquire(request, signal, record));
   const exchanged = exchangesOf(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", exchanged, otherMoney: inquiry.otherMoney };
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
   const found: Known = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
   if (await isAnothers(parts.database, operation, found.providerIds?.account)) return { kind: "absent", exchanged };
-  const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const { state } = found;
+  if (request.isOver && state.status === "waiting" && acquirer.calls?.cancel) return cancel(calling, found);
   const { review } = operation;
-  if (request.isOver && state.status === "waiting" && acquirer.calls?.cancel) {
-    const ending = await callAcquirer(
-      parts,
-      { ...name, call: "cancel" },
-      async (calls, signal, record) => await calls.cancel?.(known, signal, record),
-    );
-    // A payment that the acquirer cannot end early stays open there: money that still arrives is kept apart as an unapplied receipt.
-    const result = after(found, ending, { status: "failed" });
-    return result.kind === "unknown" && result.otherMoney !== true && isTriedEnough(parts, payment, operation)
-      ? { ...found, exchanged: result.exchanged ?? [] }
-      : result;
-  }
-  const isAsked = state.status === "processing" && state.isUnderReview === true;
-  if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
-    const judged = await callAcquirer(
-      parts,
-      { ...name, call: "judge" },
-      async (calls, signal, record) => await calls.judge?.(known, review, signal, record),
-    );
-    // The next inquiry tells what the acquirer makes of an approval.
-    return after(found, judged, review === "refuse" ? { status: "failed" } : undefined);
-  }
-  return found;
+  const isAsked = state.status === "processing" && state.isUnderReview === true && acquirer.calls?.judge !== undefined;
+  return isAsked && (review === "approve" || review === "refuse") ? judge(calling, found, review) : found;
+}
+
+/** A payment that the acquirer cannot end early stays open there: money that still arrives is kept apart as an unapplied receipt. */
+async function cancel({ parts, payment, operation, acquirer, request }: Calling, found: Known): Promise<OpenResult> {
+  const name = { acquirer, method: payment.method, call: "cancel" } as const;
+  const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
+  const ending = await callAcquirer(parts, name, async (calls, ...rest) => await calls.cancel?.(known, ...rest));
+  const result = after(found, ending, { status: "failed" });
+  return result.kind === "unknown" && result.otherMoney !== true && isTriedEnough(parts, payment, operation)
+    ? { ...found, exchanged: result.exchanged ?? [] }
+    : result;
+}
+
+/** The next inquiry tells what the acquirer makes of an approval. */
+async function judge(calling: Calling, found: Known, word: Judgement): Promise<OpenResult> {
+  const { parts, payment, acquirer, request } = calling;
+  const name = { acquirer, method: payment.method, call: "judge" } as const;
+  const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
+  const judged = await callAcquirer(parts, name, async (calls, ...rest) => await calls.judge?.(known, word, ...rest));
+  return after(found, judged, word === "refuse" ? { status: "failed" } : undefined);
 }
 
 /** The result of an inquiry and the call `done` after it. `state`: certain once that call is answered; undefined where an inquiry tells. */

@@ -120,13 +120,7 @@ function componentPart({ component, state, uptime, days }: ComponentView, langua
 }
 
 /** Worse states have taller bars, so that bars differ without colour as well. */
-const heights: Readonly<Record<State, number>> = {
-  no_data: 3,
-  operational: 7,
-  maintenance: 8,
-  degraded: 9,
-  outage: 10,
-};
+const heights: Record<State, number> = { no_data: 3, operational: 7, maintenance: 8, degraded: 9, outage: 10 };
 
 function bar(day: DayView, at: number, language: Language): Html {
   const height = heights[day.state];

@@ -78,13 +78,7 @@ export function uptimePercent(days: readonly DayMinutes[]): number | undefined {
   return measured === 0 ? undefined : Math.floor((up * 10_000) / measured) / 100;
 }
 
-const severity: Readonly<Record<State, number>> = {
-  no_data: 0,
-  operational: 1,
-  maintenance: 2,
-  degraded: 3,
-  outage: 4,
-};
+const severity: Record<State, number> = { no_data: 0, operational: 1, maintenance: 2, degraded: 3, outage: 4 };
 
 /** The worst of several states; `no_data` for none. */
 export function worst(all: readonly State[]): State {
