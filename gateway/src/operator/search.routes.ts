@@ -1,4 +1,4 @@
-// GET /ops/v1/search: finds objects of all merchants by identity, merchant's reference, payer's contact, acquirer's transaction or merchant's name.
+// GET /ops/v1/search: finds objects of all merchants by identity, by anybody's reference, by a payer's contact or by a merchant's name.
 import { z } from "zod";
 import { readOperationKey } from "../acquiring/operation.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -26,6 +26,7 @@ import {
   FOUND_MAX,
   type FoundRow,
   type SoughtKind,
+  selectByBankReference,
   selectByContact,
   selectById,
   selectByReferenceId,
@@ -68,7 +69,7 @@ const searchQuery = z.strictObject({
   q: text(2, 254).meta({
     description:
       "An identity of anything (`pay_…`, `rfd_…`, `set_…`, `dsp_…`, `evt_…`, `jrn_…`, `rcp_…`, `ctr_…`, `req_…`, `mer_…`), a `client_id`, a whole " +
-      "`reference_id`, an acquirer's transaction or our operation key, a payer's e-mail address or telephone, or a part of a merchant's name.",
+      "`reference_id`, an acquirer's transaction, our operation key, the bank's reference of a payout, a payer's e-mail or telephone, a part of a merchant's name.",
     examples: ["order-1042"],
   }),
 });
@@ -124,6 +125,7 @@ function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Loo
       ? [
           { kind: "payment" as const, statement: selectPaidBy(q, gatewayCodes()) },
           { kind: "receipt" as const, statement: selectByTransaction(q, gatewayCodes()) },
+          { kind: "settlement" as const, statement: selectByBankReference(q) },
         ]
       : []),
     ...(q.length <= 120 ? [{ kind: "merchant" as const, statement: selectMerchantsLike({ name: q }) }] : []),

@@ -78,6 +78,10 @@ export function selectByReferenceId(referenceId: string): Statement {
   return inEachBook("find reference_id", "payment", "t.reference_id = $1::text", [referenceId]);
 }
 
+export function selectByBankReference(reference: string): Statement {
+  return inEachBook("find bank_reference", "settlement", "t.bank_reference = $1::text", [reference]);
+}
+
 /** Payments of a payer, by the contact key (in hex) of their e-mail address or telephone. */
 export function selectByContact(contactKey: string): Statement[] {
   const key = Buffer.from(contactKey, "hex");

@@ -12,6 +12,7 @@ interface Hit {
   kind: string;
   id: string;
   title: string;
+  status: string | null;
   merchant_id: string;
   url: string | null;
 }
@@ -41,6 +42,8 @@ beforeAll(async () => {
   const other = (await client.post("/v1/payments", paymentBody({ amount_minor: 900_000 }))).json.reference as string;
   await client.post(`/v1/sandbox/payments/${other}/simulate`, { outcome: "succeeded" });
   held.settlement = (await client.post("/v1/sandbox/settlements/run", {})).json.data[0].uuid as string;
+  const paid = { bank_reference: "TRF20261201077" };
+  await service.operate("POST", `/merchants/${shop.merchantId}/books/sandbox/settlements/${held.settlement}/pay`, paid);
   const third = (await client.post("/v1/payments", paymentBody())).json.reference as string;
   await client.post(`/v1/sandbox/payments/${third}/simulate`, { outcome: "succeeded" });
   held.dispute = (await client.post(`/v1/sandbox/payments/${third}/dispute`, { reason: "general" })).json
@@ -72,6 +75,11 @@ test.each(["payment", "refund", "settlement", "dispute", "event", "journal", "me
     expect((await service.askOperator(url.replace("/ops/v1", ""))).status, url).toBe(200);
   },
 );
+
+test("a payout is found by the reference on the bank's account, and by nothing shorter", async () => {
+  expect(await search("TRF20261201077")).toMatchObject([{ kind: "settlement", id: held.settlement, status: "paid" }]);
+  expect(await search("TRF2026120107")).toEqual([]);
+});
 
 test.each<[string, () => string]>([
   ["its reference_id", () => "order-77"],

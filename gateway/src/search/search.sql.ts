@@ -25,19 +25,14 @@ order by p.reference_id`,
   };
 }
 
-/** Of a book's newest five thousand batches, those that the bank paid under a reference. */
+/** The batches that the bank paid under a reference, newest first. */
 export function selectPaidAs(book: Book, reference: string): Statement {
   return {
     name: "select settlements by bank reference",
     text: `select *
-from (
-  select *
-  from settlements
-  where merchant_id = $1::uuid and environment = $2::environment
-  order by settlement_id desc
-  limit 5000
-) s
-where bank_reference = $3::text
+from settlements
+where merchant_id = $1::uuid and environment = $2::environment and bank_reference = $3::text
+order by settlement_id desc
 limit ${HITS_MAX}`,
     values: [...bookValues(book), reference],
   };

@@ -150,12 +150,14 @@ export async function searchAnything(
     return row?.environment === book.environment ? [{ kind: finder.kind, ...finder.hit(row, book) }] : [];
   }
   if (text === "" || !scopes.has("payments:read")) return [];
+  const ofBatches = scopes.has("settlements:read") ? [selectPaidAs(book, text)] : [];
   const found = await database.pipeline([
+    ...ofBatches,
     ...(text.length <= 64 ? [selectFound({ book, referenceId: text }, 1), selectStartingLike(book, text)] : []),
     ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: payers.contactKey(text) }, HITS_MAX)] : []),
   ]);
+  const batches = found.splice(0, ofBatches.length).flat();
   const payments = new Map(found.flat().map((row) => [row.payment_id, paymentOfRow(row)]));
-  const batches = scopes.has("settlements:read") ? await database.query(selectPaidAs(book, text)) : [];
   return [
     ...batches.map((row) => ({ kind: "settlement" as const, ...settlementHit(row) })),
     ...[...payments.values()].map((payment) => ({ kind: "payment" as const, ...paymentHit(payment) })),

@@ -29,10 +29,7 @@ const operationSchema = withExample(
       "Where the acquirer's own dashboard shows it; null where that is not known.",
     ),
   }),
-  {
-    id: "OperationAtAcquirer",
-    description: "What an acquirer was asked to do over a network, and what it calls that.",
-  },
+  { id: "OperationAtAcquirer", description: "What an acquirer was asked over a network, and what it calls that." },
   { step: "polling", attempt: 1, provider_ids: { payment_request: "pr-1" } },
 );
 

@@ -53,6 +53,8 @@ create table settlements (
 create index settlements_due on settlements (merchant_id, environment, pay_due_at) where status = 'processing';
 -- Payouts of all merchants by the day on which they are due or were made: what operators look at each morning.
 create index settlements_payout on settlements (environment, payout_date, settlement_id) include (status, currency, net_minor);
+-- A payout is found by the reference on the bank's account.
+create index settlements_bank_reference on settlements (merchant_id, environment, bank_reference) where bank_reference is not null;
 -- What waits for a person, for the operator's queue. The index holds only these.
 create index settlements_returned on settlements (merchant_id, environment, returned_at) where status = 'failed';
 
