@@ -67,6 +67,12 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", async () =>
   await open(at.payment(references[0] ?? ""));
   await page.getByRole("link", { name: "The review" }).click();
   await page.waitForURL(`**${at.review(references[0] ?? "")}`);
+  await open(at.home());
+  await page
+    .getByRole("link", { name: /^Review/ })
+    .first()
+    .waitFor();
+  expect(await page.getByText("Production is closed").count()).toBe(0);
   await open(at.waitingFor("review"));
   expect(await page.getByRole("row").count()).toBe(21);
   await page.getByRole("link", { name: "Review" }).first().focus();

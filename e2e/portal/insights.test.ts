@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
 import { alsoIn } from "../../gateway/test/currencies.ts";
+import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Member, PHONE, isClean, usePortal } from "./kit/portal.ts";
 
@@ -160,6 +161,21 @@ test("on a phone nothing runs over, and a role sees no more than its own", async
   expect(await page.getByText("Available", { exact: true }).count()).toBe(0);
   expect(await page.getByRole("heading", { name: "Paid out next" }).count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+});
+
+test("while production takes no payments, its home and the console's say so, and the console how to open it", async () => {
+  const { page, place, open, look } = await portal.member("owner", { browser: { viewport: PHONE } });
+  const closed = page.getByRole("status").filter({ hasText: "takes no payments in production yet" });
+  await open(paths.home({ ...place, environment: "production" }));
+  await closed.waitFor();
+  await look("home-production-closed");
+  await open(paths.home(place));
+  await page.getByRole("region", { name: "First steps" }).waitFor();
+  expect(await closed.count()).toBe(0);
+  const operator = await portal.operator("viewer");
+  await operator.open(at.home());
+  const guide = operator.page.getByText("Production is closed").getByRole("link", { name: "How to open it" });
+  expect(await guide.getAttribute("href")).toBe(`${portal.service.origin}/docs/production#before-real-payments`);
 });
 
 test("a list that its reader may not see any more goes from the page, with what could be done there", async () => {

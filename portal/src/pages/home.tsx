@@ -1,6 +1,7 @@
 // Home: what came in, how it ended, what is yours, what is paid out when, and what waits for you.
 import { useQuery } from "@tanstack/react-query";
 import { useApi, useCan, usePlace } from "../api/place.ts";
+import { useSession } from "../api/session.ts";
 import type { Schema } from "../api/types.ts";
 import { paths } from "../paths.ts";
 import { Answer } from "../ui/answer.tsx";
@@ -24,10 +25,25 @@ export function Page() {
   const overview = useQuery(api.read("/v1/overview", { query: { time_zone: timeZone } }));
   return (
     <Frame title="Home" lead="What came in, what is yours, and what waits for you." curl={{ path: "/v1/balances" }}>
+      <Closed />
       <Answer of={overview} skeleton={<Still />}>
         {(shown) => <Shown overview={shown} />}
       </Answer>
     </Frame>
+  );
+}
+
+/** In production, while its operator takes no payments there. */
+function Closed() {
+  const { environment } = usePlace();
+  const service = useSession()?.service;
+  if (environment === "sandbox" || service === undefined || service.production_open) return null;
+  return (
+    <p role="status" className="rounded-md border border-line bg-panel px-4 py-3">
+      {service.name} takes no payments in production yet: keys of production read, and a new payment is answered{" "}
+      <code className="font-mono text-xs">NO_ROUTE_AVAILABLE</code>. Build and try in the sandbox; whoever runs it opens
+      production.
+    </p>
   );
 }
 

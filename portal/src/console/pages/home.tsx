@@ -1,6 +1,7 @@
 // Home of the console: what waits for a person, by urgency of its kind.
 import { useQuery } from "@tanstack/react-query";
 import { ButtonLink } from "../../ui/button.tsx";
+import { useSession } from "../../api/session.ts";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace, useErrorShown } from "../../ui/face.tsx";
@@ -21,7 +22,23 @@ export function Page() {
         <Waiting />
       </Section>
       <WallStrip />
+      <Closed />
     </Frame>
+  );
+}
+
+/** While nobody can pay with real money: merchants ask why, and nothing else here says so. */
+function Closed() {
+  const service = useSession()?.service;
+  if (service === undefined || service.production_open) return null;
+  const guide = service.base_url.replace(/\/v1$/, "/docs/production#before-real-payments");
+  return (
+    <p className="text-muted">
+      Production is closed: only the sandbox takes payments.{" "}
+      <a className="link" href={guide} target="_blank" rel="noreferrer">
+        How to open it
+      </a>
+    </p>
   );
 }
 
