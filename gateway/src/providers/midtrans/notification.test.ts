@@ -112,6 +112,17 @@ describe("a notification that is signed", () => {
     expect(reportsOf(rewritten)).toEqual([{ kind: "look", operationKey: PAYMENT }]);
   });
 
+  test.each<[string, object]>([
+    ["a number for its name", { transaction_id: 7 }],
+    ["a name of two words", { transaction_id: "chargeback 1" }],
+    ["a name too long to keep", { transaction_id: "x".repeat(51) }],
+    ["an amount with three decimals", { gross_amount: "150000.000" }],
+    ["an amount below zero", { gross_amount: "-150000.00" }],
+  ])("of a chargeback with %s is looked into, and is no dispute by itself", (_, change) => {
+    const chargeback = { transaction_status: "chargeback", payment_type: "credit_card" };
+    expect(reportsOf(signed({ ...chargeback, ...change })).map(({ kind }) => kind)).toEqual(["look"]);
+  });
+
   test("of an order that is none of ours is told under its own name, which nobody knows", () => {
     expect(reportsOf(signed({ order_id: "Order-5100" }))).toEqual([{ kind: "look", operationKey: "Order-5100" }]);
   });
