@@ -254,6 +254,29 @@ test.each([
   expect(await page.locator(".choice", { hasText: "QRIS" }).evaluate(contrast)).toBeGreaterThan(3);
 });
 
+test.each(["a button", "printing"])("a payer who reads slowly stays on the page that was paid, by %s", async (by) => {
+  const { path, outcome } = await made({ payment_method: "va", return_url: "https://toko.example/thanks" });
+  await outcome("succeeded");
+  const { page, context, look } = await portal.guest(phone);
+  await context.route("https://toko.example/**", (route) => route.fulfill({ body: "Welcome back at the shop" }));
+  await page.clock.install();
+  await page.goto(portal.origin + path);
+  const soon = page.getByText("Sebentar lagi Anda dibawa kembali.");
+  await soon.waitFor();
+  if (by === "printing") await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  else {
+    await look("checkout-paid-leading-back");
+    await page.getByRole("button", { name: "Tetap di sini" }).press("Enter");
+    // Whoever goes by keyboard goes on from the way back.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Kembali ke /);
+  }
+  await soon.waitFor({ state: "hidden" });
+  await page.clock.runFor(60_000);
+  expect(await page.getByText("Sudah dibayar. Terima kasih.").isVisible()).toBe(true);
+  await page.getByRole("link", { name: /^Kembali ke / }).click();
+  await page.getByText("Welcome back at the shop").waitFor();
+});
+
 test("a payer who goes back from the shop to read the page is not taken away from it again", async () => {
   const { path, outcome } = await made({ payment_method: "va", return_url: "https://toko.example/thanks" });
   await outcome("succeeded");

@@ -84,7 +84,7 @@ function backPart(back: string, merchant: string, face: Face, language: Language
   const text = words[language];
   const style = face === "open" ? "back" : "button main wide";
   return html`<a class="${style}" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
-    ${leadsBack.has(face) && html`<p class="muted screen" data-soon hidden>${text.backSoon}</p>`}`;
+    ${leadsBack.has(face) && html`<p class="muted screen" data-soon hidden>${text.backSoon} <button type="button" class="small">${text.stay}</button></p>`}`;
 }
 
 /** Buttons of the sandbox that stand in for the payer's phone, bank or card. */

@@ -42,6 +42,7 @@ const en = {
   /** To the payment link of a payment that has failed or expired. */
   beginAgain: "Open the payment link again",
   backSoon: "You will be taken back in a moment.",
+  stay: "Stay here",
   waiting: "This page updates by itself. You do not need to reload it.",
   sandbox: "Sandbox: no real money",
   /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer. */
@@ -124,6 +125,7 @@ const id: Words = {
   back: (merchant) => `Kembali ke ${merchant}`,
   beginAgain: "Buka lagi tautan pembayarannya",
   backSoon: "Sebentar lagi Anda dibawa kembali.",
+  stay: "Tetap di sini",
   waiting: "Halaman ini berubah sendiri, tidak perlu dimuat ulang.",
   sandbox: "Sandbox: bukan uang sungguhan",
   own: "Sebagai pengganti pembayar",

@@ -140,6 +140,15 @@ if (page.again) setTimeout(again, Number(page.again) * 1000 + Math.random() * 20
 
 // Not when the payer came back from there by the browser's own button: who wants to read the page again is not taken away from it again.
 if (page.back && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") {
-  document.querySelector("[data-soon]").hidden = false;
-  setTimeout(() => withNetwork(() => location.assign(page.back)), 5000);
+  const soon = document.querySelector("[data-soon]");
+  soon.hidden = false;
+  let stays = false;
+  setTimeout(() => withNetwork(() => stays || location.assign(page.back)), 5000);
+  // Who reads slowly, or prints the page, is not taken away from it. The way back stays.
+  const stay = () => (stays = soon.hidden = true);
+  addEventListener("beforeprint", stay);
+  soon.querySelector("button").addEventListener("click", () => {
+    stay();
+    soon.previousElementSibling.focus();
+  });
 }
