@@ -25,10 +25,20 @@ test.each([
   ["pay with 4111 1111 1111 1111 now", `pay with ${REDACTED} now`],
   ["4111-1111-1111-1111", REDACTED],
   ["4111111111111112 fails its check digit", "4111111111111112 fails its check digit"],
+  ["4111111111111111.", `${REDACTED}.`],
+  ["No.4111111111111111", `No.${REDACTED}`],
+  ["4111 1111 1111 1111 123", REDACTED],
+  ["card 4111111111111111 12/27, code 123", `card ${REDACTED}/27, code 123`],
+  ["12 4111111111111111-0927", REDACTED],
+  ["4111111111111112 12 fails with what follows, too", "4111111111111112 12 fails with what follows, too"],
+  ["4111111111111111.5 is a number with decimals", "4111111111111111.5 is a number with decimals"],
+  ["1.4111111111111111 is one, too", "1.4111111111111111 is one, too"],
+  ["41111111111111110000 is too long", "41111111111111110000 is too long"],
   ["mail budi.s@toko.example, please", `mail ${REDACTED}, please`],
   ["call +6281234567890", `call ${REDACTED}`],
   ["sk_test_8w3n6z1k5v0c7b2x", REDACTED],
   ["the key is whsec_Zm9yLXRoZS1jb250 ok", `the key is ${REDACTED} ok`],
+  ["signed by whsec_J1Dfa/KtD7wF4Tvx+V9oCNaD2qlSSe3MTGwpRfA9kIg=.", `signed by ${REDACTED}.`],
   ["Authorization: Bearer abc.def", `Authorization: ${REDACTED}`],
   // The server key of an account at Midtrans, as each request carries it.
   ["authorization: Basic U0ItTWlkLXNlcnZlci1hYmNkZWY6, host: x", `authorization: ${REDACTED}, host: x`],
@@ -53,6 +63,12 @@ describe("JSON", () => {
   test("finds cards in numbers, too, and never takes an amount for one", () => {
     expect(redacted('{"n":4111111111111111,"amount_minor":4111111111111111}')).toBe(
       `{"n":"${REDACTED}","amount_minor":4111111111111111}`,
+    );
+  });
+
+  test("redacts the names of fields, too", () => {
+    expect(redacted('{"metadata":{"4111111111111111":"x"},"ayu@toko.example":{"note":"y"}}')).toBe(
+      `{"metadata":{"${REDACTED}":"x"},"${REDACTED}":{"note":"y"}}`,
     );
   });
 
@@ -101,6 +117,8 @@ test.each([
   ["q=sk_test_8w3n6z1k5v0c7b2x&q=ok", `q=${REDACTED}&q=ok`],
   ["%65mail=x", `%65mail=${REDACTED}`],
   ["a@b.example", REDACTED],
+  ["q=+6281234567890", `q=${REDACTED}`],
+  ["4111111111111111=1&a%40b.example=", `${REDACTED}=1&${REDACTED}=`],
   ["broken=%E0%A4%A", "broken=%E0%A4%A"],
   ["", ""],
 ])("the query %s", (query, kept) => expect(redactQuery(query)).toBe(kept));

@@ -41,10 +41,11 @@ function judge(name: string): boolean {
 
 /** Secrets of this service and keys of providers, by how they begin, and what HTTP basic authentication makes of them. */
 const secrets =
-  /\b(?:[rs]k_(?:test|live)|whsec|op|xnd_\w+?)_\w+|\b(?:SB-)?Mid-server-[\w-]+|\bbearer\s+\S+|\bbasic\s+[\w+/]{20,}=*/gi;
+  /\b(?:[rs]k_(?:test|live)|op|xnd_\w+?)_\w+|\bwhsec_[\w+/]+=*|\b(?:SB-)?Mid-server-[\w-]+|\bbearer\s+\S+|\bbasic\s+[\w+/]{20,}=*/gi;
 const addresses = /[^\s@"'<>(),;:]{1,64}@[^\s@"'<>(),;:]{1,253}/g;
 const phones = /\+\d{8,15}(?!\d)/g;
-const longNumbers = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/g;
+/** Groups of digits side by side. A point after them ends a sentence, or begins the decimals of a number. */
+const longNumbers = /(?<!\d\.?)\d(?:[ -]?\d){12,}(?!\.?\d)/g;
 
 /** Matches every text that one of the four patterns above can match. Most texts have no match, and one search costs less than four. */
 const suspicious = /@|\+\d|\d[\d -]{11}|[sr]k_|op_|whsec|xnd_|mid-server|bearer|basic/i;
@@ -56,19 +57,25 @@ export function redactText(text: string): string {
   // The search for addresses costs most, and a text with only a long number needs none.
   return (open.includes("@") ? open.replaceAll(addresses, REDACTED) : open)
     .replaceAll(phones, REDACTED)
-    .replaceAll(longNumbers, (found) => (isCardNumber(found) ? REDACTED : found));
+    .replaceAll(longNumbers, (found) => (holdsCardNumber(found) ? REDACTED : found));
+}
+
+/** True when groups of digits that follow each other make a card number: its expiry and its security code often stand beside it. */
+function holdsCardNumber(text: string): boolean {
+  const groups = text.split(/\D/);
+  const digits = groups.join("");
+  let end = 0;
+  const bounds = new Set([0, ...groups.map(({ length }) => (end += length))]);
+  const isCard = (from: number, to: number): boolean => bounds.has(to) && isCardNumber(digits, from, to);
+  return [...bounds].some((from) => [13, 14, 15, 16, 17, 18, 19].some((length) => isCard(from, from + length)));
 }
 
 /** Checks the Luhn digit that every card number ends in. One in ten other numbers passes too. */
-function isCardNumber(text: string): boolean {
+function isCardNumber(digits: string, from = 0, end = digits.length): boolean {
   let sum = 0;
-  let doubled = false;
-  for (let at = text.length - 1; at >= 0; at--) {
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9) continue;
-    const value = doubled ? digit * 2 : digit;
+  for (let at = from; at < end; at++) {
+    const value = (digits.charCodeAt(at) - 48) * (1 + ((end - 1 - at) % 2));
     sum += value > 9 ? value - 9 : value;
-    doubled = !doubled;
   }
   return sum % 10 === 0;
 }
@@ -92,8 +99,9 @@ function redactValue(value: unknown, name: string, depth: number, options: Redac
   if (Array.isArray(value)) return value.map((item) => redactValue(item, name, depth + 1, options));
   const isTrusted = options.trusted !== undefined && name === options.trusted;
   const fields = Object.entries(value).map(([field, inner]) => {
-    if (isPrivate(field) && inner !== null) return [field, REDACTED];
-    return [field, isTrusted && typeof inner === "string" ? inner : redactValue(inner, field, depth + 1, options)];
+    const kept = redactText(field);
+    if (isPrivate(field) && inner !== null) return [kept, REDACTED];
+    return [kept, isTrusted && typeof inner === "string" ? inner : redactValue(inner, field, depth + 1, options)];
   });
   // Object.fromEntries keeps a field called __proto__ as an ordinary field.
   return Object.fromEntries(fields);
@@ -105,22 +113,21 @@ function redactNumber(text: string, name: string): unknown {
   return JSON.rawJSON(text);
 }
 
-/** Redacts values in a query, or a part of one. Names and their order stay. */
+/** Redacts private values and names in a query, or in a part of one. The order stays. */
 export function redactQuery(query: string): string {
-  return query
-    .split("&")
-    .map((pair) => {
-      const mark = pair.indexOf("=");
-      if (mark < 0) return redactText(unescaped(pair)) === unescaped(pair) ? pair : REDACTED;
-      const [name, value] = [pair.slice(0, mark), pair.slice(mark + 1)];
-      const isKept = !isPrivate(unescaped(name)) && redactText(unescaped(value)) === unescaped(value);
-      return `${name}=${isKept ? value : REDACTED}`;
-    })
-    .join("&");
+  return query.replaceAll(/([^&=]*)(?:=([^&]*))?/g, (_pair, name: string, value: string | undefined) => {
+    if (value === undefined) return redactPart(name);
+    return `${redactPart(name)}=${isPrivate(unescaped(name)) ? REDACTED : redactPart(value)}`;
+  });
+}
+
+/** Redacts a part of an address when there is something to redact in it, as it stands or unescaped. A plus may be one, or a space. */
+export function redactPart(part: string): string {
+  return [part, unescaped(part)].every((text) => redactText(text) === text) ? part : REDACTED;
 }
 
 /** Decodes percent-encoded text; gives malformed text unchanged. */
-export function unescaped(text: string): string {
+function unescaped(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

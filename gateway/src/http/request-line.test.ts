@@ -150,6 +150,7 @@ describe("a path as it is kept", () => {
     ["without a short token", "/pay/short", "/pay/:token", "/pay/[redacted]"],
     ["without an e-mail address", "/v1/x/ayu@example.com", "/v1/x/:id", "/v1/x/[redacted]"],
     ["without an encoded one", "/v1/x/ayu%40example.com", "/v1/x/:id", "/v1/x/[redacted]"],
+    ["without a telephone number", "/v1/x/+6281234567890", "/v1/x/:id", "/v1/x/[redacted]"],
     ["with other encoded text", "/v1/x/a%2Fb", "/v1/x/:id", "/v1/x/a%2Fb"],
     ["without a secret", "/v1/x/sk_test_abc", undefined, "/v1/x/[redacted]"],
     ["unknown", "/wp-login.php", undefined, "/wp-login.php"],

@@ -1,7 +1,7 @@
 // The log line of an answered request; docs/guides/observability.md lists its fields. It never contains a query, a body, a header, or the
 // token of a payer's page.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { REDACTED, isPrivate, redactText, unescaped } from "../ground/redact.ts";
+import { REDACTED, isPrivate, redactPart, redactText } from "../ground/redact.ts";
 
 const PATH_MAX = 300;
 /** Longest piece of an unknown path that is logged: such a path may be a mistyped one with a secret in it. */
@@ -47,11 +47,9 @@ export function keptPath(url: string, route: string | undefined): string {
   const places = route === undefined ? undefined : secretPlaces.getOrInsertComputed(route, placesIn);
   // Nearly every path has nothing to redact.
   if (places?.length === 0 && !path.includes("%") && redactText(path) === path) return path;
-  const isKept = (piece: string, at: number): boolean =>
-    (places ? !places.includes(at) : piece.length <= UNKNOWN_PIECE_MAX) &&
-    redactText(unescaped(piece)) === unescaped(piece);
+  const isSecret = (piece: string, at: number) => places?.includes(at) ?? piece.length > UNKNOWN_PIECE_MAX;
   return path
     .split("/")
-    .map((piece, at) => (isKept(piece, at) ? piece : REDACTED))
+    .map((piece, at) => (isSecret(piece, at) ? REDACTED : redactPart(piece)))
     .join("/");
 }

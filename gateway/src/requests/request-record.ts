@@ -3,7 +3,7 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { momentOf } from "../ground/ids.ts";
 import { readObject } from "../ground/json.ts";
-import { redactObject, redactQuery, redactText } from "../ground/redact.ts";
+import { redactObject, redactPart, redactQuery } from "../ground/redact.ts";
 import type { Book } from "../merchants/books.ts";
 
 /** Of a larger body only the size is logged. */
@@ -66,27 +66,21 @@ export interface RequestRecord extends Omit<Answered, "target" | "tookMs" | "req
 
 export function recordOf(answered: Answered): RequestRecord {
   const { target, tookMs, request, response, ...kept } = answered;
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? undefined : cut(redactQuery(target.slice(mark + 1)), QUERY_MAX);
-  const { bytes } = request;
+  const [, path = "", query] = /^([^?]*)(?:\?(.*))?$/s.exec(target) ?? [];
+  const { bytes, size } = request;
   return {
     ...kept,
     at: momentOf(kept.requestId),
     method: cut(kept.method, 20),
-    path: cut(redactText(path), PATH_MAX),
-    query,
+    path: cut(path.split("/").map(redactPart).join("/"), PATH_MAX),
+    query: query && cut(redactQuery(query), QUERY_MAX),
     code: codeOf(response),
     tookUs: Math.min(Math.max(0, Math.round(tookMs * 1000)), 600 * SECOND),
     requestDigest: bytes && sha256(bytes),
     // Unauthenticated callers must not put content of theirs into a merchant's log.
-    request: kept.isProven || request.size === 0 ? keptBody(request) : unproven(request),
+    request: kept.isProven || size === 0 ? keptBody(request) : { size, text: undefined, omitted: "unproven" },
     response: keptBody(response, OWN_NUMBERS),
   };
-}
-
-function unproven({ size }: Sent): KeptBody {
-  return { size, text: undefined, omitted: "unproven" };
 }
 
 /** The log form of an answer's body. */
