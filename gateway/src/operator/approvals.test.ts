@@ -12,11 +12,12 @@ import { uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { putAcquirerState } from "../routing/routing.sql.ts";
 import { nextEpoch } from "../store/settings-watch.ts";
-import { ApprovalRuns } from "./approval-runs.ts";
+import { ApprovalRuns, type ApprovalsParts } from "./approval-runs.ts";
 import { approvalRecordSchema, approvalSchema, askedSchema, policySchema } from "./approvals.schema.ts";
 import { type Approval, approvalOfRow, selectApproval, takeUpExecuting } from "./approvals.sql.ts";
+import { Approvals } from "./approvals.ts";
 import { Audit } from "./audit.ts";
-import type { OperatorEndpoint } from "./endpoint.ts";
+import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
 
 const contract = contractOf("operator");
@@ -471,6 +472,16 @@ describe("with a bound", () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
     for (const { status } of answers) expect([201, 202, 403]).toContain(status);
     expect((await refund(reference, part(100_000))).status).toBe(202);
+  });
+
+  test("nothing is free beside the stored answer of what was done under a key, which may end meanwhile", async () => {
+    const rules = JSON.stringify({ refund_payment: { above_minor: { IDR: 300_000 } } });
+    const database = { first: async () => undefined, query: async () => [{ version: 1, rules }] };
+    const approvals = new Approvals({ database } as unknown as ApprovalsParts);
+    const endpoint = { approval: { action: "refund_payment", foresee: async () => undefined } };
+    const sent = { method: "POST", path: "/", body: Buffer.alloc(0), key: newKey() };
+    const judged = await approvals.judge(endpoint as unknown as OperatorEndpoint, {} as OperatorCall, sent);
+    expect(judged).toEqual({ freeUpToMinor: 0n });
   });
 });
 

@@ -89,8 +89,10 @@ export class Approvals {
     // A policy without this action needs no further query.
     if (boundOf(rules, approval.action, undefined) === null) return { freeUpToMinor: undefined };
     const foreseen = await approval.foresee(call);
-    if (!foreseen || !demands(rules, approval.action, foreseen))
-      return { freeUpToMinor: boundOf(rules, approval.action, foreseen?.amount?.currency) ?? undefined };
+    // Of what was done before, the stored answer is all that is free: the key may end before it is looked up again.
+    if (!foreseen) return { freeUpToMinor: 0n };
+    if (!demands(rules, approval.action, foreseen))
+      return { freeUpToMinor: boundOf(rules, approval.action, foreseen.amount?.currency) ?? undefined };
     return { answer: await this.ask(endpoint, call, request, foreseen, version) };
   }
 
@@ -108,10 +110,8 @@ export class Approvals {
     await database.query(expireApprovals(EXPIRED_MAX));
     const before = await this.same(sent);
     if (before) return again(before);
-    const [{ waiting } = { waiting: 0 }] = await database.query<{ waiting: number }>(
-      countWaiting(askedBy.name, WAITING_MAX),
-    );
-    if (waiting >= WAITING_MAX)
+    const [row] = await database.query<{ waiting: number }>(countWaiting(askedBy.name, WAITING_MAX));
+    if ((row?.waiting ?? 0) >= WAITING_MAX)
       throw new Fault("RATE_LIMITED", {
         message: `${WAITING_MAX} changes that you asked for wait for a second operator. Have some decided first.`,
         retryAfterSeconds: 60,
