@@ -6,7 +6,7 @@ import { accountOf } from "../balances/owned.ts";
 import { balanceStatementFields, periodFields, readPeriod } from "../balances/statement.ts";
 import { type AccountOfBook, selectBalanceBefore, selectMovements } from "../balances/statement.sql.ts";
 import { wireTime } from "../ground/clock.ts";
-import { csvLine } from "../ground/csv.ts";
+import { csvLine, notFormula } from "../ground/csv.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
 import { decimal, exponentOf, wireMinor } from "../ground/money.ts";
@@ -90,10 +90,10 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
       ...shared,
       operationId: "getMerchantSettlementStatement",
       path: `${path}/statement`,
-      summary: "Download a batch's statement as CSV, as its merchant does",
+      summary: "Download a batch's statement as CSV, as its merchant does, but with no formulas of a spreadsheet",
       success: statementFile,
       errors,
-      handle: async ({ params }) => downloadStatement(database, await find(params)),
+      handle: async ({ params }) => downloadStatement(database, await find(params), notFormula),
     }),
   ];
 }

@@ -229,6 +229,16 @@ test("a download that nobody reads leaves room for other operators", async () =>
   await database.end();
 });
 
+test("a batch's statement has no formula for the operator's spreadsheet, and what was sent for the merchant's programs", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(2_000_000, { reference_id: '=HYPERLINK("https://evil.example")' }, { client, merchantId });
+  const { uuid } = (await client.post("/v1/sandbox/settlements/run", {})).json.data[0] as { uuid: string };
+  const own = (await client.get(`/v1/settlements/${uuid}/statement`)).text;
+  expect(own).toContain(',"=HYPERLINK(""https://evil.example"")",');
+  const { text } = await ask("GET", `/merchants/${merchantId}/books/sandbox/settlements/${uuid}/statement`);
+  expect(text).toBe(own.replace('"=HYPERLINK', `"'=HYPERLINK`));
+});
+
 test("a settlement batch is read by the operator as by its merchant, and in its own environment alone", async () => {
   await paid(2_000_000);
   const { data } = (await shop.client.post("/v1/sandbox/settlements/run", {})).json;

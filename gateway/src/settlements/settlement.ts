@@ -161,12 +161,14 @@ export const statementColumns: readonly [name: string, meaning: string][] = [
   ["net", "the same with its decimals, such as `148950.00`"],
 ];
 
+export const asSent = (text: string): string => text;
+
 /**
  * A batch as comma-separated values (RFC 4180) for reconciliation: a line for each item, and a last line with the batch's sums. In each line
- * `net_minor` is the gross less fee, refund and dispute; `net` is the same amount in the currency's own notation.
+ * `net_minor` is the gross less fee, refund and dispute; `net` is the same amount in the currency's own notation. `shown`: how the merchant's texts stand.
  */
-export function statementOf(settlement: Settlement, lines: readonly StatementLine[]): string {
-  const { currency } = settlement;
+export function statementOf(settlement: Settlement, lines: readonly StatementLine[], shown = asSent): string {
+  const { currency, uuid, grossMinor, feeMinor, refundMinor } = settlement;
   const money = (gross: Minor, fee: Minor, refund: Minor, dispute: Minor): string[] => {
     const net = gross - fee - refund - dispute;
     return [gross, fee, refund, dispute, net].map(String).concat(decimal(net, currency));
@@ -175,7 +177,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     line.kind,
     line.id,
     line.paymentReference,
-    line.referenceId,
+    shown(line.referenceId),
     line.method,
     line.gatewayCode ?? "",
     wireTime(line.createdAt),
@@ -189,10 +191,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
       line.kind === "dispute" ? line.amountMinor : 0n,
     ),
   ]);
-  const disputed = lines
-    .filter(({ kind }) => kind === "dispute")
-    .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
-  const { uuid, grossMinor, feeMinor, refundMinor } = settlement;
+  const disputed = lines.reduce((sum, { kind, amountMinor }) => (kind === "dispute" ? sum + amountMinor : sum), 0n);
   const total = [
     "total",
     uuid,

@@ -6,7 +6,7 @@ import { ofThisBook, readerOf } from "../http/one-object.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { type Settlement, settlementView, statementColumns, statementOf } from "./settlement.ts";
+import { type Settlement, asSent, settlementView, statementColumns, statementOf } from "./settlement.ts";
 import {
   type SettlementsQuery,
   formedSettlementsSchema,
@@ -100,10 +100,10 @@ export async function findSettlement(
   return ofThisBook(book, settlement, "OBJECT_NOT_FOUND", "No such settlement.");
 }
 
-/** Answers with a batch as CSV. */
-export async function downloadStatement(database: Database, settlement: Settlement): Promise<Reply> {
+/** Answers with a batch as CSV. `shown`: as of `statementOf`. */
+export async function downloadStatement(database: Database, settlement: Settlement, shown = asSent): Promise<Reply> {
   const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
-  return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
+  return { status: 200, body: statementOf(settlement, lines, shown), contentType: "text/csv; charset=utf-8" };
 }
 
 /** A batch of the merchant, in either environment; undefined when there is none. */
