@@ -60,6 +60,15 @@ describe("JSON", () => {
     );
   });
 
+  test("leaves out what an error says was sent in a private field", () => {
+    const told = (field: string, value: string) =>
+      redacted(`{"error":{"details":{"field":"${field}","value":${value}}}}`);
+    expect(told("customer.phone", '"0812 9988 7766"')).toContain(`"value":"${REDACTED}"`);
+    expect(told("card.number.0", "41111111")).toContain(`"value":"${REDACTED}"`);
+    expect(told("customer.email", "null")).toContain('"value":null');
+    expect(told("reference_id", '"order-1"')).toContain('"value":"order-1"');
+  });
+
   test("finds cards in numbers, too, and never takes an amount for one", () => {
     expect(redacted('{"n":4111111111111111,"amount_minor":4111111111111111}')).toBe(
       `{"n":"${REDACTED}","amount_minor":4111111111111111}`,

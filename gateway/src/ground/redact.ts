@@ -98,9 +98,11 @@ function redactValue(value: unknown, name: string, depth: number, options: Redac
   if (depth >= DEPTH_MAX) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactValue(item, name, depth + 1, options));
   const isTrusted = options.trusted !== undefined && name === options.trusted;
+  // An error says which field it is about, and what was sent there.
+  const isOfPrivate = "field" in value && typeof value.field === "string" && value.field.split(".").some(isPrivate);
   const fields = Object.entries(value).map(([field, inner]) => {
     const kept = redactText(field);
-    if (isPrivate(field) && inner !== null) return [kept, REDACTED];
+    if ((isPrivate(field) || (isOfPrivate && field === "value")) && inner !== null) return [kept, REDACTED];
     return [kept, isTrusted && typeof inner === "string" ? inner : redactValue(inner, field, depth + 1, options)];
   });
   // Object.fromEntries keeps a field called __proto__ as an ordinary field.
