@@ -388,6 +388,33 @@ test("the database keeps a key's request and its answer for 72 hours", async () 
   });
 });
 
+test("the database forgets no key before its 72 hours, by its own clock and its book's", async () => {
+  const other = await service.merchant();
+  const key = newKey();
+  await create(paymentBody(), key, other.client);
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const values = [uuidOf(other.merchantId), key];
+    const insert = (age: string): Promise<unknown> =>
+      role.query({
+        text: `insert into idempotency_keys (merchant_id, environment, idempotency_key, first_seen_at, body_digest, endpoint)
+values ($1, 'production', $2, now() - interval '${age}', sha256('x'), 'x')`,
+        values,
+      });
+    const forget = async (environment: string): Promise<number | null> => {
+      const text = `delete from idempotency_keys where merchant_id = $1 and idempotency_key = $2 and environment = '${environment}'`;
+      return (await role.query({ text, values })).rowCount;
+    };
+    await expect(forget("sandbox")).rejects.toThrow(/stays for 72 hours/);
+    await other.client.post("/v1/sandbox/clock/advance", { seconds: 72 * 3_600 });
+    await insert("71:59:00");
+    await expect(forget("production")).rejects.toThrow(/stays for 72 hours/);
+    expect(await forget("sandbox")).toBe(1);
+    values[1] = newKey();
+    await insert("72:00:00");
+    expect(await forget("production")).toBe(1);
+  });
+});
+
 test("a second request of a key waits a moment for the first, and is told when it takes longer", async () => {
   const keys = new RunningKeys();
   const intent = { book: { merchantId: "mer_x", environment: "sandbox" }, key: "order-1001" } as Intent;

@@ -27,7 +27,7 @@ test("it deletes what is forgotten after its time, what is figures alone, and wh
     "events",
     "evidence_files", // a trigger keeps those that are kept
     "evidence_pieces",
-    "idempotency_keys",
+    "idempotency_keys", // a trigger keeps young ones
     "injected_faults",
     "memberships",
     "operator_refusals", // a trigger keeps young ones

@@ -43,6 +43,22 @@ $$;
 create trigger idempotency_keys_change before update on idempotency_keys
 for each row execute function check_key_change();
 
+-- Until then nobody forgets it, by the database's clock and that of its book: the same intent would happen again.
+create function refuse_young_key() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if old.first_seen_at > statement_timestamp() - interval '72 hours' then
+    if old.first_seen_at > statement_timestamp() - interval '72 hours' + make_interval(secs => (
+      select b.clock_offset_seconds from books b where b.merchant_id = old.merchant_id and b.environment = old.environment
+    )) then
+      raise exception 'an idempotency key stays for 72 hours' using errcode = 'GB006';
+    end if;
+  end if;
+  return old;
+end
+$$;
+create trigger idempotency_keys_stay before delete on idempotency_keys
+for each row execute function refuse_young_key();
+
 grant select, insert, update, delete on idempotency_keys to gerbang_app;
 
 -- What merchants' systems changed, by which credential and from where: a row for each signed request that had an effect, written with the effect.
