@@ -290,6 +290,13 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 'lost', 'general', 5, 'IDR', now()
     await expect(reviewed("dispute_status = null")).rejects.toThrow(/does not note/);
     await expect(reviewed("refund_pending_minor = 1")).rejects.toThrow(/more than is left/);
     await reviewed("dispute_status = 'under_review'");
+    const noted = (status: string): Promise<void> => {
+      const text = `update payments set dispute_status = ${status} where merchant_id = $1 and payment_id = $2`;
+      return decided(text, uuidOf(merchantId), uuidOf(payment.reference));
+    };
+    for (const status of ["null", "'won'", "'lost'"])
+      await expect(noted(status), status).rejects.toThrow(/does not note whether a dispute runs/);
+    await noted("'under_review'");
   });
   await resolve(client, uuid, "lost");
   await asOwner(service.database, async (owner) => {

@@ -96,6 +96,27 @@ $$;
 create constraint trigger disputes_posted after insert or update of status on disputes deferrable initially deferred
 for each row execute function check_dispute_posted();
 
+-- The same where the payment alone changes: what it notes of its disputes decides about refunds and settlements.
+create function check_dispute_noted() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if exists (
+    select from payments p
+    where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id
+      and coalesce(p.dispute_status in ('needs_response', 'under_review'), false) <> exists (
+        select from disputes d
+        where d.merchant_id = p.merchant_id and d.environment = p.environment and d.payment_id = p.payment_id
+          and d.status in ('needs_response', 'under_review')
+      )
+  ) then
+    raise exception 'payment % does not note whether a dispute runs', new.payment_id using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger payments_dispute_noted after update of dispute_status on payments deferrable initially deferred
+for each row when (old.dispute_status is distinct from new.dispute_status)
+execute function check_dispute_noted();
+
 -- What the merchant said to a dispute: once, and kept as it was.
 create table dispute_evidence (
   merchant_id uuid not null,
