@@ -115,7 +115,9 @@ describe("the answer to a refund", () => {
   test("has failed when the bank denies it", () => {
     // https://docs.midtrans.com/reference/direct-refund-transaction, "Rejected Direct Refund"
     const denied = { status_code: "202", transaction_status: "settlement", refund_amount: "0.00" };
-    expect(refundDenied(answer(denied), asked).status).toBe("failed");
+    expect(refundDenied(answer(denied), asked)).toEqual({ status: "failed", providerIds: { refund: "1" } });
+    const unnamed = answer({ ...denied, refund_chargeback_id: undefined });
+    expect(refundDenied(unnamed, asked).providerIds).toEqual({ refund: "reference1" });
     expect(() => refundDenied(answer({ status_code: "202" }), asked)).toThrow("has an amount");
   });
 

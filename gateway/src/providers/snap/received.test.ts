@@ -181,6 +181,11 @@ test("an account that was asked about tells our reference in the additional fiel
   expect(meaning.kind === "reports" && meaning.reports[0]).toMatchObject({ operationKey });
 });
 
+test("a payment may name itself with 128 characters", () => {
+  const paymentRequestId = "x".repeat(128);
+  expect(hear(message("/v1/transfer-va/payment", { ...payment, paymentRequestId })).kind).toBe("reports");
+});
+
 const inquiry = { ...account, inquiryRequestId: "INQ-1", additionalInfo: { channel: "VIRTUAL_ACCOUNT_BNI" } };
 const bill: Bill = {
   amountMinor: 5_800_000n,
@@ -225,6 +230,17 @@ test("a bank that asks for a bill is told amount, name and reference", () => {
     },
   });
 });
+
+test.each([undefined, null, "VIRTUAL_ACCOUNT_BNI", 1, {}, { channel: 7 }])(
+  "additional fields like %j have no channel",
+  (additionalInfo) => {
+    const meaning = hear(message("/v1.1/transfer-va/inquiry", { ...inquiry, additionalInfo }));
+    const reply = meaning.kind === "bill" ? meaning.reply(bill) : expect.unreachable("it is no question for a bill");
+    expect(reply.status).toBe(200);
+    const { virtualAccountData } = bodyOf(reply) as { virtualAccountData: { additionalInfo: object } };
+    expect(virtualAccountData.additionalInfo).not.toHaveProperty("channel");
+  },
+);
 
 test.for([
   ["nobody knows", undefined, "4042412"],
