@@ -10,7 +10,7 @@ import { toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { printObject, say } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
-import { words } from "./output/text.ts";
+import { gistOf, words } from "./output/text.ts";
 
 const columns: readonly Column<Event>[] = [
   { head: "CREATED", cell: ({ created_at: at }) => at },
@@ -69,8 +69,18 @@ const attemptColumns: readonly Column<DeliveryAttempt>[] = [
     cell: ({ status }) => (status === null ? "none" : String(status)),
     tone: ({ succeeded }) => (succeeded ? "good" : "bad"),
   },
-  { head: "WHY", cell: ({ succeeded, reason, note }) => (succeeded ? "" : (note ?? reason ?? "")) },
+  { head: "WHY", cell: whyOf },
 ];
+
+/** Why an attempt failed, and what helps to find the cause: where a redirect leads, or what the receiver said. */
+function whyOf({ succeeded, reason, note, response }: DeliveryAttempt): string {
+  const why = note ?? reason ?? "";
+  if (succeeded) return "";
+  const location = response?.headers["location"];
+  if (location !== undefined) return `${why} It redirects to ${location}`;
+  const said = response?.base64 === false ? gistOf(response.body) : "";
+  return said === "" ? why : `${why} It said: ${said}`;
+}
 
 export function listDeliveries(values: ListOptions, id: string): Promise<number> {
   const { events } = clientOf(values);

@@ -7,7 +7,7 @@ import { intent } from "./intent.ts";
 import { paintOf } from "./output/color.ts";
 import { printObject, printTable, say, write } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
-import { linesOf, words } from "./output/text.ts";
+import { type Printable, gistOf, linesOf, words } from "./output/text.ts";
 
 export async function showClock(values: Common): Promise<number> {
   return printObject(await clientOf(values).sandbox.clock.get(), values);
@@ -57,27 +57,41 @@ export async function examine(values: Change): Promise<number> {
     ...intent(values),
     deadlineMs: 300_000,
   });
+  const docs = identityOf(values).baseUrl.replace(/v1$/, "docs/");
   const failed = card.checks.filter(({ passed }) => !passed).length;
   const [reason, ...others] = new Set(
     card.checks.map(({ received }) => (received.status === null ? received.reason : null)),
   );
-  // What the lines say to do does not mend one answer to everything.
-  const [status, ...otherStatuses] = new Set(card.checks.map(({ received }) => received.status));
-  const isAlike = typeof status === "number" && otherStatuses.length === 0 && (status < 200 || status > 299);
   if (values.json) printObject(card, values);
-  else if (reason && others.length === 0) say(words`No request of the exam reached your receiver: ${reason}`);
+  else if (reason && others.length === 0)
+    say(
+      words`Your receiver answered no request of the exam: ${reason} What to do: ${docs}troubleshooting#a-webhook-never-arrives`,
+    );
   else {
-    const docs = identityOf(values).baseUrl.replace(/v1$/, "docs/");
     printTable(columnsOf(docs), card.checks);
     say(
       failed === 0
         ? words`Your receiver passed every check.`
         : words`${failed} of ${card.checks.length} checks failed.`,
     );
-    if (isAlike)
-      say(
-        words`Every request was answered ${status}, the genuine ones too. Mend that first: it comes from something in front of your program, from another secret, or from a failure that its log tells.`,
-      );
+    const cause = commonCauseOf(card.checks);
+    if (cause !== undefined) say(cause);
   }
   return card.passed ? 0 : 1;
+}
+
+/** What to mend first, where every request was refused in the same way: what the lines of the checks say to do does not mend that. */
+function commonCauseOf(checks: readonly Check[]): Printable | undefined {
+  const [status, ...others] = new Set(checks.map(({ received }) => received.status));
+  if (typeof status !== "number" || others.length > 0 || (status >= 200 && status < 300)) return undefined;
+  const { headers, body } = checks[0]?.received ?? {};
+  const said = gistOf(body ?? "");
+  const location = headers?.["location"];
+  const cause =
+    location !== undefined
+      ? `it redirects to ${location}, and no redirect is followed. Register the address that it leads to.`
+      : status === 401 || status === 403
+        ? "it verifies with another secret, or verifies a body that was parsed and written again, or something in front of your program refuses the requests."
+        : "your program failed, and its log says at what, or something in front of it answers, or the path is another one.";
+  return words`Every request was answered ${status}, the genuine ones too. Mend that first: ${cause}${said === "" ? "" : ` It said: ${said}`}`;
 }

@@ -114,6 +114,17 @@ const ofClient = ({ credentials } = client): Record<string, string> => ({
   GERBANG_BASE_URL: credentials.base_url,
 });
 const line = (text: string): Promise<Done> => gerbang(text.split(" "));
+/** What a command says of a service that answers this, whatever it is asked. */
+async function servedTo(args: readonly string[], answer: object): Promise<Done & { root: string }> {
+  const served = createHttpServer((_request, response) =>
+    response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer)),
+  ).listen(0, "127.0.0.1");
+  await once(served, "listening");
+  const root = `http://127.0.0.1:${(served.address() as AddressInfo).port}`;
+  const done = await gerbang(args, { ...ofClient(), GERBANG_BASE_URL: `${root}/v1` });
+  served.close();
+  return { ...done, root };
+}
 const json = async (text: string): Promise<Record<string, unknown>[]> => {
   const { code, data, words } = await line(`${text} --json`);
   expect([code, words]).toEqual([0, ""]);
@@ -579,47 +590,82 @@ describe("a terminal", () => {
   });
 
   test("is told what a receiver answered to each request of the exam, with the pages to read", async () => {
-    const received = {
-      status: 404,
-      duration_ms: 3,
-      reason: "The receiver answered 404; expected 2xx.",
-      headers: {},
-      body: "",
-    };
-    const check = { name: "accepts_genuine", passed: false, sent: { headers: {}, body: "" }, received };
     const guide = "Answer every genuine delivery with 2xx. (/docs/webhooks#accept-what-is-genuine)";
-    const served = createHttpServer((_request, response) =>
-      response
-        .writeHead(200, { "Content-Type": "application/json" })
-        .end(JSON.stringify({ passed: false, checks: [{ ...check, guide }] })),
-    ).listen(0, "127.0.0.1");
-    await once(served, "listening");
-    const root = `http://127.0.0.1:${(served.address() as AddressInfo).port}`;
-    const { code, data, words } = await gerbang(["exam"], { ...ofClient(), GERBANG_BASE_URL: `${root}/v1` });
-    served.close();
+    const examOf = async (received: object) => {
+      const check = { name: "accepts_genuine", passed: false, sent: { headers: {}, body: "" }, guide };
+      const answer = {
+        passed: false,
+        checks: [{ ...check, received: { duration_ms: 3, headers: {}, body: "", ...received } }],
+      };
+      return servedTo(["exam"], answer);
+    };
+    const { code, data, words, root } = await examOf({
+      status: 404,
+      reason: "The receiver answered 404; expected 2xx.",
+    });
     expect(words).toBe(
-      "1 of 1 checks failed.\nEvery request was answered 404, the genuine ones too. Mend that first: it comes from something in front of your program, from another secret, or from a failure that its log tells.\n",
+      "1 of 1 checks failed.\nEvery request was answered 404, the genuine ones too. Mend that first: your program failed, and its log says at what, or something in front of it answers, or the path is another one.\n",
     );
     expect([code, data]).toEqual([
       1,
       expect.stringMatching(/^FAILED +accepts_genuine +404 +Answer every genuine delivery with 2xx\. \(/m),
     ]);
     expect(data).toContain(`(${root}/docs/webhooks#accept-what-is-genuine)`);
+
+    const { words: unsigned } = await examOf({ status: 401, body: "The signature\n does not fit." });
+    expect(unsigned).toMatch(
+      /: it verifies with another secret, or verifies a body that was parsed and written again, .*\. It said: The signature does not fit\.\n$/,
+    );
+    const { words: moved } = await examOf({ status: 301, headers: { location: "https://shop.example/hook/" } });
+    expect(moved).toMatch(/: it redirects to https:\/\/shop\.example\/hook\/, and no redirect is followed\. Register /);
+    const { words: late } = await examOf({ status: null, reason: "The receiver did not answer within 10 seconds." });
+    expect(late).toMatch(
+      /^Your receiver answered no request of the exam: The receiver did not answer within 10 seconds\. What to do: http\S+\/docs\/troubleshooting#a-webhook-never-arrives\n$/,
+    );
   });
 
   test("is told once why an attempt to deliver an event had no answer", async () => {
     const why = "The host name does not exist.";
     const attempt = { attempt: 1, started_at: "2026-12-01T15:40:23Z", duration_ms: 4, status: null, succeeded: false };
-    const served = createHttpServer((_request, response) =>
-      response
-        .writeHead(200, { "Content-Type": "application/json" })
-        .end(JSON.stringify({ data: [{ ...attempt, reason: why, note: null }], has_more: false, next_cursor: null })),
-    ).listen(0, "127.0.0.1");
-    await once(served, "listening");
-    const GERBANG_BASE_URL = `http://127.0.0.1:${(served.address() as AddressInfo).port}/v1`;
-    const { data } = await gerbang(["events", "deliveries", "evt_1"], { ...ofClient(), GERBANG_BASE_URL });
-    served.close();
+    const page = {
+      data: [{ ...attempt, reason: why, note: null, response: null }],
+      has_more: false,
+      next_cursor: null,
+    };
+    const { data } = await servedTo(["events", "deliveries", "evt_1"], page);
     expect(data.split("\n")[1]).toBe(`      1  2026-12-01T15:40:23Z  4 ms  none    ${why}`);
+  });
+
+  test("is told what a receiver said to an attempt that failed, and where a redirect of its leads", async () => {
+    const attempt = { attempt: 1, started_at: "2026-12-01T15:40:23Z", duration_ms: 4, succeeded: false, note: null };
+    const failed = (status: number, response: object) => ({
+      ...attempt,
+      status,
+      reason: `The receiver answered ${status}; only 2xx counts.`,
+      response: { headers: {}, body: "", base64: false, ...response },
+    });
+    const page =
+      "<!DOCTYPE html><html><head><title>Error</title><style>p { color: red }</style></head><pre>Locked</pre></html>";
+    const list = [
+      failed(301, { headers: { location: "https://shop.example/hook/" }, body: "Moved" }),
+      failed(500, { body: `database\nis locked\u001B[2J${"x".repeat(9_000)}` }),
+      failed(502, { body: page }),
+      failed(503, { body: "/w==", base64: true }),
+    ];
+    const { data } = await servedTo(["events", "deliveries", "evt_1"], {
+      data: list,
+      has_more: false,
+      next_cursor: null,
+    });
+    const why = data.split("\n").map((row) => /The receiver.*/.exec(row)?.[0]);
+    expect(why.slice(1, 5)).toEqual([
+      "The receiver answered 301; only 2xx counts. It redirects to https://shop.example/hook/",
+      expect.stringMatching(
+        /^The receiver answered 500; only 2xx counts\. It said: database is locked\ufffd\[2Jx{250,300}…$/,
+      ),
+      "The receiver answered 502; only 2xx counts. It said: Error Locked",
+      "The receiver answered 503; only 2xx counts.",
+    ]);
   });
 
   test("is told in one sentence that nothing of the exam reached a receiver", async () => {
@@ -628,7 +674,7 @@ describe("a terminal", () => {
     expect([code, data, words]).toEqual([
       1,
       "",
-      expect.stringMatching(/^No request of the exam reached your receiver: \S.*\n$/),
+      expect.stringMatching(/^Your receiver answered no request of the exam: \S.*\n$/),
     ]);
   });
 

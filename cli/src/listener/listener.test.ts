@@ -163,8 +163,11 @@ test("a redirect, and an answer after more than ten seconds, are said to be fail
     () => expect(said.at(-1)).toMatch(/\/hook answered with a redirect: the service counts that as a failure/),
     5_000,
   );
-  receiver.handle = (_request, response) => void setTimeout(() => response.writeHead(200).end(), 350);
+  receiver.handle = (_request, response) => void response.writeHead(301, { Location: "/hook/" }).end();
   events = [...events, ...newEvents(2).slice(1)];
+  await vi.waitFor(() => expect(said.at(-1)).toMatch(/\/hook redirected to \/hook\/: the service counts that /), 5_000);
+  receiver.handle = (_request, response) => void setTimeout(() => response.writeHead(200).end(), 350);
+  events = [...events, ...newEvents(3).slice(2)];
   await vi.waitFor(
     () => expect(said.at(-1)).toMatch(/\/hook took more than 10 seconds: the service counts that as a failure/),
     5_000,
@@ -234,7 +237,7 @@ test("a receiver that answers 401 has another secret, most likely: where to find
   await arrived(3);
   await vi.waitFor(() => expect(printed).toHaveLength(3), 30_000);
   expect(said.filter((line) => line.startsWith("  401"))).toEqual([
-    `  401: does it verify with the secret named in the first line above? A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${got[0]?.id}.`,
+    `  401: does it verify with the secret named in the first line above, and the body as it arrived, before it is parsed? A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${got[0]?.id}.`,
   ]);
 });
 

@@ -1,7 +1,7 @@
 // The listener: gets the events of a sandbox and hands each on to a local address, in order, until the address has answered.
 import { UnexpectedAnswer } from "../answers.ts";
 import type { Paint } from "../output/color.ts";
-import { type Printable, words } from "../output/text.ts";
+import { type Printable, gistOf, words } from "../output/text.ts";
 import { pause } from "../pause.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, ListenEvent } from "./feed.ts";
@@ -16,9 +16,8 @@ const FORWARD_TIMEOUT_MS = 30_000;
 const ANSWER_SECONDS = 10;
 /** Signatures contain a time that receivers check: events that wait here longer are requested again, signed anew. */
 const FRESH_MS = 60_000;
-/** Limits for a receiver's text about a delivery that it refuses: the part that is read, and the part that is shown. */
+/** How much is read of a receiver's text about a delivery that it refuses. */
 const REFUSAL_MAX = 2_000; // characters
-const REFUSAL_SHOWN_MAX = 300;
 
 /** The times of a listener. Tests pass shorter ones. */
 interface ListenerTiming {
@@ -160,11 +159,15 @@ export class Listener {
     if (answer.refusal !== undefined) say(words`  ${forwardTo} refused it: ${answer.refusal}`);
     const isLate = took > ANSWER_SECONDS * this.timing.secondMs;
     if (isLate || (answer.status >= 300 && answer.status < 400)) {
-      const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : "answered with a redirect";
+      const redirected = answer.location === null ? "answered with a redirect" : `redirected to ${answer.location}`;
+      const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : redirected;
       say(words`  ${forwardTo} ${what}: the service counts that as a failure and sends the event again.`);
     }
     if (answer.status >= 400 && !this.warnedOfRefusal) {
-      const doubt = answer.status === 401 ? "401: does it verify with the secret named in the first line above? " : "";
+      const doubt =
+        answer.status === 401
+          ? "401: does it verify with the secret named in the first line above, and the body as it arrived, before it is parsed? "
+          : "";
       say(
         words`  ${doubt}A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${event.id}.`,
       );
@@ -183,7 +186,7 @@ export class Listener {
       redirect: "manual",
       signal: AbortSignal.any([cut, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
     });
-    return { status: answer.status, refusal: await refusalOf(answer) };
+    return { status: answer.status, location: answer.headers.get("location"), refusal: await refusalOf(answer) };
   }
 
   private line({ id, type }: ListenEvent, status: number, ms: number): Printable {
@@ -211,6 +214,8 @@ export class Listener {
 
 interface Answered {
   status: number;
+  /** Where a redirect leads. */
+  location: string | null;
   /** The receiver's text about a delivery that it refused; undefined when it took the delivery, or said nothing. */
   refusal: string | undefined;
 }
@@ -238,8 +243,7 @@ async function refusalOf({ status, body }: Response): Promise<string | undefined
   } catch {
     // Of a response that breaks off, the text that had arrived is used.
   }
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line === "" ? undefined : line.length > REFUSAL_SHOWN_MAX ? `${line.slice(0, REFUSAL_SHOWN_MAX)}…` : line;
+  return gistOf(text) || undefined;
 }
 
 /** A time in the format of the API. */
