@@ -434,6 +434,15 @@ function expectEnvelope(code: FaultCode, { json, headers, status }: Answer): voi
   if (status === 429 || status === 503) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }
 
+test("a message calls an acquirer so, and the key of a call by the header's name", () => {
+  for (const code of faultCodes) {
+    const { message } = new Fault(code);
+    expect(message, code).not.toMatch(/provider/i);
+    if (["NO_ROUTE_AVAILABLE", "GATEWAY_ERROR", "GATEWAY_TIMEOUT"].includes(code))
+      expect(message).toMatch(/ with the same Idempotency-Key\.$/);
+  }
+});
+
 test("the codes seen are all there are", () => {
   expect([...seen].toSorted()).toEqual(faultCodes.toSorted());
 });

@@ -585,7 +585,7 @@ describe("a terminal", () => {
 
     const refused = await line("payments create --amount-minor 5000 --scenario gateway_error");
     expect(refused.words).toMatch(
-      /^GATEWAY_ERROR: The provider .*\n.*\nTo run the same again safely: --idempotency-key \S/m,
+      /^GATEWAY_ERROR: The acquirer .*\n.*\nTo run the same again safely: --idempotency-key \S/m,
     );
   });
 

@@ -17,6 +17,11 @@ test.each([
   expect(rangeBefore("created_to", to)).toBe(microsOf(before));
 });
 
+test("an offset whose + was not escaped is told how it is written in an address, and another mistake is not", () => {
+  expect(() => rangeFrom("created_from", "2026-11-22T10:00:00 07:00")).toThrow(/Z\. In an address, write \+ as %2B\.$/);
+  expect(() => rangeFrom("created_from", "yesterday")).toThrow(/Z\.$/);
+});
+
 test("a range from and to one instant holds what is shown with its second", () => {
   const bound = "2026-11-22T10:00:00.900Z";
   const [from = 0, before = 0] = [rangeFrom("created_from", bound), rangeBefore("created_to", bound)];

@@ -89,7 +89,7 @@ export function rangeBefore(field: string, text: string | undefined): Micros | u
 function timeOf(field: string, text: string | undefined): { at: Micros; wholeDay: boolean } | undefined {
   if (text === undefined) return undefined;
   const time = parseWireTime(text);
-  if (!time)
-    throw validationFault(field, text, `${field} must be YYYY-MM-DD or a timestamp like 2026-01-31T00:00:00Z.`);
-  return time;
+  if (time) return time;
+  const plus = text.includes(" ") ? " In an address, write + as %2B." : "";
+  throw validationFault(field, text, `${field} must be YYYY-MM-DD or a timestamp like 2026-01-31T00:00:00Z.${plus}`);
 }
