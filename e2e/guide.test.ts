@@ -1,7 +1,11 @@
 // Goal: what the documents tell people to type works. Method: type it, word for word, in a shell.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { createHash, createHmac } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, createServer } from "node:http";
+import { request as https } from "node:https";
+import { type AddressInfo, type Server, createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +44,11 @@ function blocks(file: string): string[] {
   return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
 }
 
+async function portOf(server: Server): Promise<number> {
+  await once(server.listen(0), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
 let place: string;
 let service: Service;
 
@@ -68,8 +77,42 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(answers[5]).toContain('"available_minor":7447500');
     expect(answers[5]).toContain('"clean":true');
     expect(answers[6]).toContain('"webhook_secret":"whsec_');
-    expect(answers[7]).toContain('"offset_seconds":3600');
+    expect(answers[8]).toContain('"offset_seconds":3600');
     expect(output).not.toContain('"error"');
+  });
+
+  test("its certificate and its program give a receiver on this machine an https address", async () => {
+    const text = readFileSync(join(root, "docs/guides/getting-started.md"), "utf8");
+    const [, program = ""] = /```js\n([\s\S]*?)```/.exec(text) ?? [];
+    await type(blocks("docs/guides/getting-started.md").find((block) => block.startsWith("openssl ")) ?? "");
+    writeFileSync(join(place, "tls.mjs"), program);
+    const receiver = createServer((request, response) => void response.end(`${request.method} ${request.url}`));
+    const [port, free] = [await portOf(receiver), createNetServer()];
+    const tlsPort = await portOf(free);
+    await new Promise((done) => free.close(done));
+    const given = { ...env, PORT: String(port), TLS_PORT: String(tlsPort) };
+    const front = spawn(process.execPath, ["tls.mjs"], { cwd: place, env: given, stdio: "inherit" });
+    try {
+      const call = async (): Promise<string> => {
+        const sent = https({
+          port: tlsPort,
+          host: "localhost",
+          ca: readFileSync(join(place, "cert.pem")),
+          method: "POST",
+          path: "/hook",
+        });
+        const [answer] = (await once(sent.end(), "response")) as [IncomingMessage];
+        return (await answer.toArray()).join("");
+      };
+      await expect.poll(() => call().catch(String), { timeout: 10_000 }).toBe("POST /hook");
+      receiver.closeAllConnections();
+      await new Promise((done) => receiver.close(done));
+      await expect(call()).rejects.toThrow(/hang up|ECONNRESET/); // and it goes on
+      expect(front.exitCode).toBe(null);
+    } finally {
+      front.kill();
+      receiver.close();
+    }
   });
 
   test("every command of the guide to RFC 9421 runs; what it signs is accepted, what is wrong is explained", async () => {
