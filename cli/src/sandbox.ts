@@ -80,18 +80,25 @@ export async function examine(values: Change): Promise<number> {
   return card.passed ? 0 : 1;
 }
 
-/** What to mend first, where every request was refused in the same way: what the lines of the checks say to do does not mend that. */
+/**
+ * What to mend first, where every genuine request was refused in the same way: what the lines of the checks say to do does not mend that. Forged
+ * requests may have been refused in another way.
+ */
 function commonCauseOf(checks: readonly Check[]): Printable | undefined {
-  const [status, ...others] = new Set(checks.map(({ received }) => received.status));
-  if (typeof status !== "number" || others.length > 0 || (status >= 200 && status < 300)) return undefined;
-  const { headers, body } = checks[0]?.received ?? {};
+  const failed = checks.filter(({ passed }) => !passed);
+  const [status, ...others] = new Set(failed.map(({ received }) => received.status));
+  const genuine = failed.find(({ name }) => name === "accepts_genuine");
+  if (!genuine || typeof status !== "number" || others.length > 0 || (status >= 200 && status < 300)) return undefined;
+  const { headers, body } = genuine.received;
   const said = gistOf(body ?? "");
-  const location = headers?.["location"];
-  const cause =
-    location !== undefined
-      ? `it redirects to ${location}, and no redirect is followed. Register the address that it leads to.`
-      : status === 401 || status === 403
-        ? "it verifies with another secret, or verifies a body that was parsed and written again, or something in front of your program refuses the requests."
-        : "your program failed, and its log says at what, or something in front of it answers, or the path is another one.";
-  return words`Every request was answered ${status}, the genuine ones too. Mend that first: ${cause}${said === "" ? "" : ` It said: ${said}`}`;
+  return words`Every genuine request was answered ${status}. Mend that first: ${causeOf(status, headers?.["location"])}${said === "" ? "" : ` It said: ${said}`}`;
+}
+
+function causeOf(status: number, location: string | undefined): string {
+  if (location !== undefined)
+    return `it redirects to ${location}, and no redirect is followed. Register the address that it leads to.`;
+  if (status === 401 || status === 403)
+    return "it verifies with another secret, or verifies a body that was parsed and written again, or something in front of your program refuses the requests.";
+  if (status === 404) return "your program serves another path, or something in front of it answers.";
+  return "your program failed, and its log says at what, or something in front of it answers.";
 }

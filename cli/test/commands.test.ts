@@ -591,11 +591,14 @@ describe("a terminal", () => {
 
   test("is told what a receiver answered to each request of the exam, with the pages to read", async () => {
     const guide = "Answer every genuine delivery with 2xx. (/docs/webhooks#accept-what-is-genuine)";
-    const examOf = async (received: object) => {
+    const examOf = async (received: object, other?: object) => {
       const check = { name: "accepts_genuine", passed: false, sent: { headers: {}, body: "" }, guide };
       const answer = {
         passed: false,
-        checks: [{ ...check, received: { duration_ms: 3, headers: {}, body: "", ...received } }],
+        checks: [
+          { ...check, received: { duration_ms: 3, headers: {}, body: "", ...received } },
+          ...(other ? [{ ...check, ...other }] : []),
+        ],
       };
       return servedTo(["exam"], answer);
     };
@@ -604,7 +607,7 @@ describe("a terminal", () => {
       reason: "The receiver answered 404; expected 2xx.",
     });
     expect(words).toBe(
-      "1 of 1 checks failed.\nEvery request was answered 404, the genuine ones too. Mend that first: your program failed, and its log says at what, or something in front of it answers, or the path is another one.\n",
+      "1 of 1 checks failed.\nEvery genuine request was answered 404. Mend that first: your program serves another path, or something in front of it answers.\n",
     );
     expect([code, data]).toEqual([
       1,
@@ -618,6 +621,12 @@ describe("a terminal", () => {
     );
     const { words: moved } = await examOf({ status: 301, headers: { location: "https://shop.example/hook/" } });
     expect(moved).toMatch(/: it redirects to https:\/\/shop\.example\/hook\/, and no redirect is followed\. Register /);
+    const forged = { status: 401, duration_ms: 3, reason: null, headers: {}, body: "No." };
+    const { words: broken } = await examOf(
+      { status: 500, body: "Locked" },
+      { name: "refuses_bad_signature", passed: true, received: forged },
+    );
+    expect(broken).toMatch(/^1 of 2 checks failed\.\nEvery genuine request was answered 500\. .* It said: Locked\n$/);
     const { words: late } = await examOf({ status: null, reason: "The receiver did not answer within 10 seconds." });
     expect(late).toMatch(
       /^Your receiver answered no request of the exam: The receiver did not answer within 10 seconds\. What to do: http\S+\/docs\/troubleshooting#a-webhook-never-arrives\n$/,
@@ -645,7 +654,7 @@ describe("a terminal", () => {
       response: { headers: {}, body: "", base64: false, ...response },
     });
     const page =
-      "<!DOCTYPE html><html><head><title>Error</title><style>p { color: red }</style></head><pre>Locked</pre></html>";
+      "<!DOCTYPE html><html><head><title>Error</title><style>p { color: red }</style></head><pre>Error: &lt;a&gt; isn&#39;t<br> &nbsp; &nbsp;here</pre></html>";
     const list = [
       failed(301, { headers: { location: "https://shop.example/hook/" }, body: "Moved" }),
       failed(500, { body: `database\nis locked\u001B[2J${"x".repeat(9_000)}` }),
@@ -663,7 +672,7 @@ describe("a terminal", () => {
       expect.stringMatching(
         /^The receiver answered 500; only 2xx counts\. It said: database is locked\ufffd\[2Jx{250,300}…$/,
       ),
-      "The receiver answered 502; only 2xx counts. It said: Error Locked",
+      "The receiver answered 502; only 2xx counts. It said: Error Error: <a> isn't here",
       "The receiver answered 503; only 2xx counts.",
     ]);
   });

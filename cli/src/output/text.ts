@@ -26,10 +26,22 @@ export const shown = (text: string): string => text.replaceAll(HARMFUL, "\ufffd"
 /** Most characters that are shown of what a receiver said. */
 const GIST_MAX = 300;
 
+const entities: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&#x27;": "'",
+  "&amp;": "&",
+};
+const letterOf = (entity: string): string => entities[entity] ?? entity;
+
 /** The beginning of what a receiver said, in one line; of a page of HTML its text. */
 export function gistOf(said: string): string {
   const isPage = /^\s*<(?:!doctype|html)\b/i.test(said);
-  const text = isPage ? said.replaceAll(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, " ") : said;
+  const text = isPage
+    ? said.replaceAll(/<(style|script)\b.*?<\/\1>|<[^>]*>|&nbsp;/gis, " ").replaceAll(/&\W?\w+;/g, letterOf)
+    : said;
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > GIST_MAX ? `${line.slice(0, GIST_MAX)}…` : line;
 }
