@@ -181,6 +181,8 @@ async function ask(origin: string, path: string, body: object): Promise<Record<s
   const failure = value?.error as { code?: unknown; message?: unknown } | undefined;
   if (typeof failure?.code !== "string" || typeof failure.message !== "string")
     throw new Lost(`${url} answered ${status}, but not as this service would. Is the address right?`);
+  if (failure.code === "ROUTE_NOT_FOUND")
+    throw new Trouble(`${origin} is not the service's address. It ends in /v1: https://pay.example.com/v1`);
   const sentence = `${failure.code}: ${failure.message}`;
   throw status >= 500 || status === 429 ? new Lost(sentence) : new Trouble(sentence);
 }

@@ -547,7 +547,9 @@ describe("a terminal", () => {
     const login = await gerbang(["login", "--base-url", "http://127.0.0.1:9"], {});
     expect([login.code, login.words]).toEqual([1, expect.stringContaining("does not answer")]);
     const other = await gerbang(["login", "--base-url", `${service.origin}/elsewhere`], {});
-    expect(other.words).toContain("ROUTE_NOT_FOUND");
+    expect(other.words).toBe(
+      `${service.origin}/elsewhere is not the service's address. It ends in /v1: https://pay.example.com/v1\n`,
+    );
     const credentials = { ...ofClient(), GERBANG_BASE_URL: service.origin.replace("http:", "https:") };
     const plain = await gerbang(["balances"], credentials);
     expect(plain.words).toContain(

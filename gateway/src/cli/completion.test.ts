@@ -41,6 +41,14 @@ function offered(shell: Shell, line: string, of = commands): string[] {
 
 const first = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""))].toSorted();
 
+test.skipIf(!has("bash"))(
+  "bash, which takes the = for a word, offers the values of an option that is written with it",
+  () => {
+    expect(offered("bash", "gerbang verify --environment = s")).toEqual(["sandbox"]);
+    expect(offered("bash", "gerbang verify --environment =")).toEqual(["production", "sandbox"]);
+  },
+);
+
 describe("bash");
 describe("zsh");
 describe("fish");
@@ -76,6 +84,11 @@ function describe(shell: Shell): void {
     expect(offered(shell, "gerbang verify --environment ")).toEqual(["production", "sandbox"]);
     expect(offered(shell, "gerbang ledger export --format h")).toEqual(["hledger"]);
     expect(offered(shell, "gerbang verify --merchant ")).toEqual([]);
+  });
+
+  here(`${shell} offers commands after help, as it does without it${note}`, () => {
+    expect(offered(shell, "gerbang help pe")).toEqual(["people"]);
+    expect(offered(shell, "gerbang help people inv")).toEqual(["invite", "invite-operator"]);
   });
 
   here(`${shell} offers what a command prints, to an option and as the word after a command${note}`, () => {

@@ -65,9 +65,9 @@ function valueCases(places: readonly Place[], offer: (words: readonly string[]) 
     .join("");
 }
 
-/** A shell pattern of all places, by which a script follows the words from one place to the next. */
+/** A shell pattern of all places, by which a script follows the words from one place to the next. After `help` comes what comes without it. */
 const steps = (places: readonly Place[]): string =>
-  [...new Set(places.map(({ words }) => `"${words}"`))].filter((place) => place !== '""').join("|");
+  [...new Set(places.map(({ words }) => `"${words}"`))].filter((place) => !/^"(help)?"$/.test(place)).join("|");
 
 function bash(places: readonly Place[]): string {
   const cases = places
@@ -81,6 +81,7 @@ _gerbang() {
       ${steps(places)}) place="\${place:+$place }\${COMP_WORDS[at]}" ;;
     esac
   done
+  if [[ $word == = ]]; then word=""; elif [[ $before == = ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi # --option=value
   COMPREPLY=()
   case "$place $before" in
 ${valueCases(places, (words) => `COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word"))`)}  esac
@@ -150,6 +151,4 @@ ${lines.join("\n")}
 `;
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "’")}'`;
-}
+const quoted = (text: string): string => `'${text.replaceAll("'", "’")}'`;
