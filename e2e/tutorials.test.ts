@@ -374,6 +374,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       ...tests
     ] = follower.save("client-library.md");
     await follower.type("npm install express fastify hono");
+    for (const page of ["client-library.md", "five-minutes.md"]) expect(await follower.mistypedOf(page), page).toBe("");
     const said = await follower.type([errors, keys, lost, lists].map((file) => `node ${file}`).join("\n"));
     const promised = [0, 1, 2].map((at) => sectionOf("client-library.md", "text", at)).join("");
     expect(said.startsWith(promised), said).toBe(true);

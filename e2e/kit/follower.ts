@@ -107,6 +107,18 @@ export class Follower {
     });
   }
 
+  /** What the compiler says of a page's JavaScript as strict TypeScript, with the installed library; but for variables and packages without types. */
+  async mistypedOf(page: string): Promise<string> {
+    const folder = mkdtempSync(join(this.shop, "typed-"));
+    const programs = blocksOf(page).filter(({ file }) => file?.endsWith(".mjs"));
+    for (const { file = "", code } of programs) writeFileSync(join(folder, file.replace(".mjs", ".mts")), code);
+    const roots = JSON.stringify(join(root, "node_modules/@types"));
+    const asked = `tsc --ignoreConfig --noEmit --strict --module nodenext --types node --typeRoots ${roots} *.mts`;
+    const said = await this.type(asked, folder).catch((error: { stdout: string }) => error.stdout);
+    rmSync(folder, { recursive: true });
+    return said.replaceAll(/^.*error TS70\d\d: .*\n(?: .*\n)*/gm, "");
+  }
+
   private bash(command: string, folder: string): [string, string[], object] {
     const keys = folder === this.shop ? ". ./keys.sh" : "true";
     const env = {
