@@ -443,6 +443,10 @@ test("a message calls an acquirer so, and the key of a call by the header's name
   }
 });
 
+test("a timestamp in milliseconds, which no clock mends, is told its unit", () => {
+  expect(new Fault("TIMESTAMP_OUT_OF_WINDOW").message).toContain("in Unix seconds");
+});
+
 test("the codes seen are all there are", () => {
   expect([...seen].toSorted()).toEqual(faultCodes.toSorted());
 });

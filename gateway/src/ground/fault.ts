@@ -13,7 +13,7 @@ const table = {
   TIMESTAMP_OUT_OF_WINDOW: [
     401,
     false,
-    "X-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.",
+    "X-Timestamp, which is in Unix seconds, is more than 300 seconds from our clock. Synchronise your clock and sign again.",
   ],
   SIGNATURE_REPLAYED: [
     401,
