@@ -31,6 +31,8 @@ const journalTable = `create table schema_migrations (
   applied_at timestamptz not null default now()
 )`;
 
+const RECORD = "insert into schema_migrations (version, name, digest) values ($1, $2, $3)";
+
 const READ_WITHIN_MS = 10_000;
 const GOODBYE_MS = 2_000;
 /** PostgreSQL notices within half a minute that whoever migrates is gone. */
@@ -42,9 +44,10 @@ const LIMITS = `select set_config('lock_timeout', '10s', true), set_config('idle
 /** Brings the schema to this code's version, as its owner. Gives the names applied. Throws for a newer database, or an applied file that differs. */
 export async function migrate(url: string): Promise<string[]> {
   // Without a lock: where nothing is missing, a process starts while another one migrates to a newer version, which may take an hour.
-  if ((await withClient(url, missing, READ_WITHIN_MS)).length === 0) return [];
+  const lacking = await withClient(url, missing, READ_WITHIN_MS);
+  if (lacking.length === 0) return [];
   return withClient(url, async (client) => {
-    await demandRole(client);
+    await demandOwner(client, lacking);
     await client.query("begin");
     await client.query(LIMITS);
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
@@ -52,11 +55,7 @@ export async function migrate(url: string): Promise<string[]> {
     const left = await missing(client);
     for (const { version, name, sql, digest } of left) {
       await client.query(sql);
-      await client.query("insert into schema_migrations (version, name, digest) values ($1, $2, $3)", [
-        version,
-        name,
-        digest,
-      ]);
+      await client.query(RECORD, [version, name, digest]);
     }
     await client.query("commit");
     return left.map(({ name }) => name);
@@ -128,22 +127,26 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 
 /** Throws `ConfigError` unless the schema has this program's version. For commands that do not migrate. */
 export async function demandSchema(url: string): Promise<void> {
-  const left = await withClient(url, missing, READ_WITHIN_MS);
-  if (left[0]?.version === 1)
-    throw new ConfigError("The database is empty: run `gerbang migrate`, or start the service once.");
-  if (left[0])
-    throw new ConfigError(
-      `The schema of the database is older than this program: ${left[0].name} is missing. Run \`gerbang migrate\`.`,
-    );
+  const lacking = await withClient(url, missing, READ_WITHIN_MS);
+  if (lacking.length > 0) throw new ConfigError(`${stateOf(lacking)}. Run \`gerbang migrate\`.`);
 }
 
-/** Throws `ConfigError` when the role gerbang_app is missing and the owner may not create roles: the first migration would fail. */
-async function demandRole(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ owner: string }>(`select current_user as owner from pg_roles
-where rolname = current_user and not rolsuper and not rolcreaterole
-  and not exists (select from pg_roles where rolname = 'gerbang_app')`);
-  if (rows[0])
+function stateOf([first]: readonly Migration[]): string {
+  if (first?.version === 1) return "The database is empty";
+  return `The schema of the database is older than this program: ${first?.name} is missing`;
+}
+
+/** Throws `ConfigError` for a role that may not make tables, or may not make the role gerbang_app which is missing: a migration would fail. */
+async function demandOwner(client: pg.Client, lacking: readonly Migration[]): Promise<void> {
+  const { rows } = await client.query<{ role: string; creates: boolean }>(`select current_user as role,
+  has_schema_privilege(current_schema(), 'create') as creates from pg_roles
+where rolname = current_user and not rolsuper and (not has_schema_privilege(current_schema(), 'create')
+  or not rolcreaterole and not exists (select from pg_roles where rolname = 'gerbang_app'))`);
+  const [found] = rows;
+  if (found)
     throw new ConfigError(
-      `The role gerbang_app is missing, and ${rows[0].owner} may not make it. Let an administrator run what \`gerbang roles --sql\` prints.`,
+      found.creates
+        ? `The role gerbang_app is missing, and ${found.role} may not make it. Let an administrator run what \`gerbang roles --sql\` prints.`
+        : `${stateOf(lacking)}, and the role ${found.role} may not change it. Run \`gerbang migrate\` as the owner, whom \`gerbang roles --sql\` makes.`,
     );
 }

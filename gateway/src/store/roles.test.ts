@@ -65,8 +65,17 @@ describe.each(await allServerPrograms())("of PostgreSQL $major", (programs) => {
   test("an administrator who is no superuser runs the file, twice; the owner migrates; the service takes a payment", async () => {
     await psql(administrator, roles, { owner_password: "before", service_password: "before" });
     await psql(administrator, roles, passwords);
+    const whoMay = "the role gerbang_service may not change it. Run `gerbang migrate` as the owner";
+    await expect(migrate(url("service"))).rejects.toThrow(`The database is empty, and ${whoMay}`);
     expect(await migrate(url("owner"))).toContain("0001_store.sql");
     expect(await migrate(url("service"))).toEqual([]);
+    const newest = "select version, name, digest from schema_migrations order by version desc limit 1";
+    const [last] = (await ask(url("owner"), newest)) as [{ version: number; name: string; digest: string }];
+    await ask(url("owner"), `delete from schema_migrations where version = ${last.version}`);
+    await expect(migrate(url("service"))).rejects.toThrow(
+      `older than this program: ${last.name} is missing, and ${whoMay}`,
+    );
+    await ask(url("owner"), `insert into schema_migrations values (${last.version}, '${last.name}', '${last.digest}')`);
 
     const service = await startService({ database: { url: url("service"), ownerUrl: url("owner"), name: "gerbang" } });
     const database = new Database(url("service"), 1, createLog("silent"));
