@@ -1,6 +1,6 @@
 // Goal: however a first start of a development ends, the next one tells credentials that work, and files are never half
 // written. Method: the demo merchant prepared on a real database, its file taken away, torn or never written.
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -99,3 +99,18 @@ test("the secrets of a development are written whole, and a damaged file is name
   expect(() => readSecrets(config)).toThrow(ConfigError);
   expect(() => readSecrets(config)).toThrow(/secrets\.json is damaged/);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "secrets of another user are not called damaged: this user may not read them",
+  () => {
+    const config = readConfig({ GERBANG_DATA: folder });
+    readSecrets(config);
+    chmodSync(folder, 0o711);
+    process.seteuid?.(65_534);
+    try {
+      expect(() => readSecrets(config)).toThrow(/^EACCES/);
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);

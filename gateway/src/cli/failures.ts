@@ -103,7 +103,7 @@ function ofFile({ code, path }: Failed): string | undefined {
   if (code === "ENOSPC") return `${text(path ?? "A file of GERBANG_DATA")} cannot be written: the disk is full.`;
   if (typeof path !== "string") return undefined;
   if (code === "EACCES" || code === "EPERM")
-    return `${path} cannot be used: this user may not. GERBANG_DATA names another folder.`;
+    return `${path} cannot be used: this user may not. Start as the user it belongs to; GERBANG_DATA names another folder.`;
   if (code === "EROFS")
     return `${path} cannot be written: its file system is read-only. GERBANG_DATA names another folder.`;
   if (code === "ENOTDIR" || code === "EEXIST")

@@ -50,8 +50,9 @@ export function readSecrets(config: Config, wanted: "any" | "existing" = "any"):
 
 /** Reads the file. It is never replaced, since only its key opens what the database has sealed: throws `ConfigError` when it is damaged. */
 function readKept(file: string): KeptSecrets {
+  const text = readFileSync(file, "utf8");
   try {
-    return secretsSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return secretsSchema.parse(JSON.parse(text));
   } catch {
     throw new ConfigError(
       `${file} is damaged. Restore it, or set MASTER_KEY and OPERATOR_TOKEN; without its master key the data beside it cannot be used.`,
