@@ -18,6 +18,7 @@ const count = z
   .string()
   .regex(/^\d{1,9}$/, "must be a whole number")
   .transform(Number);
+const oneOrMore = count.refine((most) => most >= 1, "must be 1 or more");
 const privateNetworks = z.string().transform((text, context) => {
   const { networks, problems } = readPrivateNetworks(text);
   for (const message of problems) context.addIssue({ code: "custom", message });
@@ -29,7 +30,7 @@ const databaseUrl = z
   .refine((url) => !/[?&]host=[^&]*(?:,|%2c)/i.test(url), oneHost);
 const masterKey = z.string().refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM);
 const token = z.string().min(24, "must have at least 24 characters");
-const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true });
 
 const variables = z.object({
   NODE_ENV: z.enum(["production", "development", "test"]).default("development"),
@@ -44,7 +45,7 @@ const variables = z.object({
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
   BASE_URL: httpUrl
-    .refine((text) => text.endsWith("/v1"), "must end in /v1")
+    .refine((text) => text.endsWith("/v1"), { error: "must end in /v1", abort: true })
     .refine(
       (text) => /^https?:\/\/[^/?#@\s]+(\/[\w.~-]+)+$/.test(text),
       "must be an address alone, like https://pay.example.com/v1",
@@ -91,8 +92,8 @@ const variables = z.object({
     .optional(),
   TRUST_PROXY: count.default(0),
   DRAIN_SECONDS: count.refine((seconds) => seconds <= 5, "must be 0 to 5 seconds").optional(),
-  CONNECTIONS_PER_ADDRESS: count.refine((most) => most >= 1, "must be 1 or more").default(1024),
-  UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
+  CONNECTIONS_PER_ADDRESS: oneOrMore.default(1024),
+  UNAUTHENTICATED_LIMIT_PER_MINUTE: oneOrMore.default(6000),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).max(100).optional(),
   OTEL_TRACES_SAMPLER_ARG: z
@@ -194,16 +195,14 @@ export function readConfig(
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   const problems = [...problemsOfFiles, ...wrong, ...exposureProblems(given)];
   if (given.NODE_ENV === "production") problems.push(...productionProblems(given, needs));
-  if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
-    problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
-  }
+  for (const [name, other] of Object.entries({
+    OPERATOR_VIEWER_TOKEN: "OPERATOR_TOKEN",
+    MASTER_KEY_SECOND: "MASTER_KEY",
+  }))
+    if (given[name] !== undefined && given[name] === given[other]) problems.push(`${name}: must differ from ${other}`);
   if (parsed.success) problems.push(...portProblems(parsed.data));
-  if (given.MASTER_KEY_SECOND !== undefined && given.MASTER_KEY_SECOND === given.MASTER_KEY) {
-    problems.push("MASTER_KEY_SECOND: must differ from MASTER_KEY");
-  }
-  if ((given.SMTP_URL === undefined) !== (given.SMTP_FROM === undefined)) {
+  if ((given.SMTP_URL === undefined) !== (given.SMTP_FROM === undefined))
     problems.push("SMTP_URL and SMTP_FROM: belong together, give both or neither");
-  }
   const files: FilesOfConfig = {
     dataDirectory: resolve(given.GERBANG_DATA ?? "./.data"),
     acquirersFile: given.ACQUIRERS_FILE === undefined ? undefined : resolve(given.ACQUIRERS_FILE),
@@ -241,11 +240,7 @@ export function readConfig(
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
     requestLog: value.REQUEST_LOG,
-    webhookAllowHosts: new Set(
-      value.WEBHOOK_ALLOW_HOSTS.split(",")
-        .map((host) => host.trim().toLowerCase())
-        .filter(Boolean),
-    ),
+    webhookAllowHosts: new Set(value.WEBHOOK_ALLOW_HOSTS.toLowerCase().match(/[^\s,]+/g)),
     webhookAllowNetworks: value.WEBHOOK_ALLOW_NETWORKS,
     mail:
       value.SMTP_URL === undefined || value.SMTP_FROM === undefined

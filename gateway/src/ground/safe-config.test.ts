@@ -217,6 +217,15 @@ describe("secrets in files", () => {
     const told = problems({ ...rest, OPERATOR_TOKEN_FILE: make() });
     expect(told.join("\n")).toMatch(problem);
     expect(told.join("\n")).not.toContain(OPERATOR_TOKEN);
+    expect(told).toHaveLength(1);
+  });
+
+  test("authorities that Node could not read stop production, where it would only warn", () => {
+    const NODE_EXTRA_CA_CERTS = join(folder, "none.pem");
+    expect(problems({ ...production, NODE_EXTRA_CA_CERTS })).toEqual([
+      `NODE_EXTRA_CA_CERTS: ${NODE_EXTRA_CA_CERTS} cannot be read (ENOENT)`,
+    ]);
+    expect(problems({ ...production, NODE_EXTRA_CA_CERTS: file("ca.pem", "x") })).toEqual([]);
   });
 
   test.each([
@@ -249,6 +258,20 @@ test.each([
 ])("%s is no address that payers are sent to", (BASE_URL) => {
   expect(problems({ BASE_URL })).toEqual(["BASE_URL: must be an address alone, like https://pay.example.com/v1"]);
 });
+
+test.each([
+  ["pay.example.com/v1", "must be an http or https URL"],
+  ["https://pay.example.com", "must end in /v1"],
+])("of the base URL %s one mistake is told, once", (BASE_URL, mistake) => {
+  expect(problems({ BASE_URL })).toEqual([`BASE_URL: ${mistake}`]);
+});
+
+test.each(["UNAUTHENTICATED_LIMIT_PER_MINUTE", "CONNECTIONS_PER_ADDRESS"])(
+  "%s of 0 would keep everybody out",
+  (name) => {
+    expect(problems({ [name]: "0" })).toEqual([`${name}: must be 1 or more`]);
+  },
+);
 
 test("addresses are kept as headers and links carry them, whatever letters their names have", () => {
   const read = readConfig({ BASE_URL: "https://оплата.example:443/bayar/v1", STATUS_URL: "https://статус.example" });

@@ -4,7 +4,7 @@ import { masterKeyBytes } from "./crypto.ts";
 type Given = Readonly<Record<string, string | undefined>>;
 
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
-const SECRETS = ["OPERATOR_TOKEN", "OPERATOR_VIEWER_TOKEN"];
+const SECRETS = ["OPERATOR_TOKEN", "OPERATOR_VIEWER_TOKEN", "MASTER_KEY", "MASTER_KEY_SECOND"];
 const HTTPS = ["BASE_URL", "STATUS_URL"];
 
 /** Problems of a configuration that listens beyond this machine, or takes real money, without the rules of production. */
@@ -22,20 +22,17 @@ export function exposureProblems(given: Given): string[] {
 export function productionProblems(given: Given, needs: "service" | "database"): string[] {
   const required = [...(needs === "service" ? ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL"] : []), "DATABASE_URL"];
   const problems = required
-    .filter((name) => given[name] === undefined)
+    .filter((name) => given[name] === undefined && given[`${name}_FILE`] === undefined)
     .map((name) => `${name}: is required when NODE_ENV=production`);
   if (given.WEBHOOK_ALLOW_HOSTS !== undefined) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
   for (const name of HTTPS)
     if (given[name]?.startsWith("http:")) problems.push(`${name}: must be https when NODE_ENV=production`);
   if (given.CONSOLE_URL !== undefined && isPlainBeyondLoopback(given.CONSOLE_URL))
     problems.push("CONSOLE_URL: must be https when NODE_ENV=production, or http://localhost at the end of a tunnel");
-  for (const name of SECRETS)
-    if (given[name] !== undefined && isWeak(given[name]))
-      problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
-  for (const name of ["MASTER_KEY", "MASTER_KEY_SECOND"]) {
-    const key = given[name] === undefined ? undefined : masterKeyBytes(given[name]);
-    if (key && isWeak(key.toString("latin1")))
-      problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
+  for (const name of SECRETS) {
+    const text = given[name] ?? "";
+    const secret = name.startsWith("MASTER") ? masterKeyBytes(text)?.toString("latin1") : text;
+    if (secret && isWeak(secret)) problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
   }
   if (given.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     problems.push(

@@ -43,6 +43,10 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
       else given[name] = text;
     });
   }
+  // Without these authorities Node itself goes on after a warning, and every call that needs one fails later.
+  const { NODE_ENV, NODE_EXTRA_CA_CERTS: authorities } = variables;
+  if (NODE_ENV === "production" && authorities !== undefined)
+    attempt(`NODE_EXTRA_CA_CERTS: ${authorities}`, () => accessSync(authorities, constants.R_OK));
   for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"]) {
     const address = given[name] ?? "";
     for (const [option, file] of URL.canParse(address) ? new URL(address).searchParams : [])
