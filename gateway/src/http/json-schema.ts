@@ -14,6 +14,8 @@ export class Components {
   private readonly shapes = new Map<string, { definition: Json; isSent: boolean }>();
   /** Names of schemas whose examples are components of their own. */
   private readonly shown = new Set<string>();
+  /** What schemas of answers became: errors, which most operations share, would take half of the time. */
+  private readonly outputs = new Map<z.ZodType, Json>();
 
   /** Adds a component and gives a reference to it. Throws when the name has another value already. */
   keep(kind: string, name: string, value: Json): Json {
@@ -24,7 +26,7 @@ export class Components {
   }
 
   output(schema: z.ZodType): Json {
-    return this.convert(schema, "output", false);
+    return this.outputs.getOrInsertComputed(schema, () => this.convert(schema, "output", false));
   }
 
   /** The schema of a body or a parameter. With `nullIsAbsent`, optional fields may be null, as in `judgeBody`. */
