@@ -75,6 +75,7 @@ test("a payment's own callback_url takes its events instead of the registered ad
 test("verify says clean, with the database running; the command line signs a request that is accepted", async () => {
   const verify = await gerbang(["verify"], { GERBANG_DATA: service.dataDirectory });
   expect(verify.code, verify.stderr).toBe(0);
+  expect(verify.stderr).toMatch(/^Books: 2, journals: \d+, in \d+\.\d s: clean$/m);
   expect(
     verify.stdout
       .trim()

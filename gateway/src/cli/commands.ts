@@ -64,11 +64,8 @@ async function verifyBooks(database: Database, books: Book[]): Promise<boolean> 
       wrong: report.wrong,
     });
   }
-  const seconds = (stopwatchMs() - begun) / 1000;
-  const rate = seconds > 0 ? Math.round(Number(journals) / seconds) : 0;
-  say(
-    `${books.length} books, ${journals} journals in ${seconds.toFixed(1)} s (${rate} a second): ${wrong === 0 ? "clean" : `${wrong} wrong`}`,
-  );
+  const seconds = ((stopwatchMs() - begun) / 1000).toFixed(1);
+  say(`Books: ${books.length}, journals: ${journals}, in ${seconds} s: ${wrong === 0 ? "clean" : `${wrong} wrong`}`);
   return wrong === 0;
 }
 

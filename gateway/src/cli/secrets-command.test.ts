@@ -82,6 +82,7 @@ test("a master key is replaced step by step, and every secret opens at each step
 
   const waiting = await secrets("status", NEW, OLD);
   expect(waiting.stderr).toContain(`MASTER_KEY is key ${new Vault(NEW).ids[0]}, MASTER_KEY_SECOND is key `);
+  expect(waiting.stderr).toMatch(/secrets are sealed with another key: reseal them\.$/m);
   expect(waiting.code).toBe(1);
   expect(waiting.stdout).toContain('{"table":"persons","column":"totp_sealed","current":0,"other":1,"unknown":0}');
   const resealed = await secrets("reseal", NEW, OLD);

@@ -31,7 +31,7 @@ async function status(database: Database, vault: Vault): Promise<number> {
   const [first, second] = vault.ids;
   say(`MASTER_KEY is key ${first}${second === undefined ? "" : `, MASTER_KEY_SECOND is key ${second}`}.`);
   const left = counts.reduce((sum, { other, unknown }) => sum + other + unknown, 0);
-  say(left === 0 ? "MASTER_KEY has sealed everything." : `${left} secrets are sealed with another key.`);
+  say(left === 0 ? "MASTER_KEY has sealed everything." : `${left} secrets are sealed with another key: reseal them.`);
   return left === 0 ? 0 : 1;
 }
 
