@@ -8,7 +8,9 @@ import { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, startService } from "../../test/kit.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { ConfigError, readConfig } from "../ground/config.ts";
+import { explain } from "./failures.ts";
 import { readSecrets } from "./secrets.ts";
+import { withDatabase } from "./store-of-config.ts";
 
 let service: TestService;
 let folder: string;
@@ -100,15 +102,19 @@ test("the secrets of a development are written whole, and a damaged file is name
   expect(() => readSecrets(config)).toThrow(/secrets\.json is damaged/);
 });
 
+const REMEDY = "Start as the user it belongs to; GERBANG_DATA names another folder.";
+
 test.runIf(process.getuid?.() === 0)(
-  "secrets of another user are not called damaged: this user may not read them",
-  () => {
+  "data of another user are not called damaged or missing: this user may not read them",
+  async () => {
     const config = readConfig({ GERBANG_DATA: folder });
     readSecrets(config);
     chmodSync(folder, 0o711);
     process.seteuid?.(65_534);
     try {
       expect(() => readSecrets(config)).toThrow(/^EACCES/);
+      const failure = await withDatabase(config, () => Promise.resolve(0)).catch(explain);
+      expect(failure).toBe(`${folder} cannot be used: this user may not. ${REMEDY}`);
     } finally {
       process.seteuid?.(0);
     }

@@ -1,4 +1,5 @@
 // Opens the database for the command line: an external one, or the embedded one, running or not.
+import { existsSync, readdirSync } from "node:fs";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { Fault } from "../ground/fault.ts";
 import { createLog } from "../ground/log.ts";
@@ -26,9 +27,8 @@ export async function openStore(config: Config, own: boolean): Promise<Store> {
     };
   }
   const embedded = await startEmbedded(config.dataDirectory, own);
-  if (!embedded.directory.startsWith(config.dataDirectory)) {
+  if (!embedded.directory.startsWith(config.dataDirectory))
     say(`PostgreSQL cannot reach ${config.dataDirectory} as an ordinary user; its files are in ${embedded.directory}`);
-  }
   return { ...embedded, close: () => embedded.stop() };
 }
 
@@ -56,16 +56,16 @@ export async function withDatabase(
 }
 
 async function openExistingStore(config: Config): Promise<Store> {
+  // To another user, who may not read this folder, it would seem to have no database.
+  if (config.databaseUrl === undefined && existsSync(config.dataDirectory)) readdirSync(config.dataDirectory);
   if (config.databaseUrl === undefined && !hasCluster(config.dataDirectory))
     throw new ConfigError(
       `There is no database under ${config.dataDirectory}. Start the service once (npm start); GERBANG_DATA names another folder, DATABASE_URL another database.`,
     );
   const store = await openStore(config, false);
-  try {
-    await demandSchema(store.url);
-    return store;
-  } catch (error) {
+  await demandSchema(store.url).catch(async (error: unknown) => {
     await store.close();
     throw error;
-  }
+  });
+  return store;
 }
