@@ -152,9 +152,9 @@ async function run(parts: ServeParts): Promise<void> {
         { acquirers_file: acquirersFileOf(config) },
         "no acquirer takes real payments: list one in this file, and set PRODUCTION_ACTIVE=true",
       );
-    if (await Promise.race([app.start().then(() => false), stopped])) return;
-    // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
+    // Making the contracts keeps the process busy for seconds: nothing that runs may wait for it. In development the first request for one makes them.
     if (config.mode === "production") for (const make of Object.values(app.contracts)) make();
+    if (await Promise.race([app.start().then(() => false), stopped])) return;
     metrics = await serveMetrics(app, config, announce, log);
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
