@@ -1,5 +1,6 @@
 // Goal: the log holds a bounded amount, whatever comes and whatever the database does, counts what it drops, and ends when it is told to. Method: a log
 // whose database the test plays.
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../ground/clock.ts";
@@ -18,12 +19,15 @@ interface Asked {
   /** How many batches were sent, up to and with the first that has a request of this merchant; 0 when none has. */
   batchOf(this: void, merchant: string): number;
   count(this: void, result: string): Promise<number>;
+  /** What the service's own log says. */
+  said: string[];
 }
 
 const unknown: Directory["client"] = () => Promise.resolve(undefined);
 
 function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unknown): Asked {
   const sent: Asked["sent"] = [];
+  const said: string[] = [];
   const batches: unknown[][] = [];
   const database = {
     query: (statement: Statement) => {
@@ -35,7 +39,12 @@ function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unk
   } as unknown as Database;
   const metrics = createMetrics();
   const directory = { client } as unknown as Directory;
-  const log = new RequestLog({ database, directory, metrics, log: createLog("silent") });
+  const log = new RequestLog({
+    database,
+    directory,
+    metrics,
+    log: createLog("warn", { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) }),
+  });
   const count = async (result: string): Promise<number> =>
     (await metrics.requestLog.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
   const batchOf = (merchant: string): number =>
@@ -43,7 +52,7 @@ function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unk
     batches.findIndex((values) =>
       values.some((value) => Buffer.isBuffer(value) && value.includes(uuidBytes(merchant))),
     );
-  return { log, sent, batchOf, count };
+  return { log, sent, batchOf, count, said };
 }
 
 const clientOf = (merchant: string): Client =>
@@ -137,6 +146,28 @@ test("a database that refuses: what was to be written is counted as dropped, and
   await log.stop();
   expect(await count("written")).toBe(0);
   expect(sent.map(({ name }) => name)).toContain("add gaps of the request log");
+});
+
+test("an outage is warned of once, however often a write fails, and the next one again", async () => {
+  let isAway = true;
+  const { log, sent, count, said } = logOn(() => (isAway ? Promise.reject(new Error("no room")) : Promise.resolve([])));
+  const failing = async (more: number): Promise<void> => {
+    const before = sent.length;
+    while (sent.length < before + more) {
+      note(log, merchants[0]);
+      await pause(5);
+    }
+  };
+  const warning = "the portal's list of requests could not be written";
+  await failing(4);
+  expect(said).toEqual([warning]);
+  isAway = false;
+  note(log, merchants[1]);
+  await vi.waitFor(async () => expect(await count("written")).toBeGreaterThan(0), 30_000);
+  isAway = true;
+  await failing(4);
+  await log.stop();
+  expect(said).toEqual([warning, warning]);
 });
 
 test.each([

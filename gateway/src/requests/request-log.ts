@@ -53,6 +53,7 @@ export class RequestLog {
   /** Rows written since the last trim, by book. */
   private readonly grown = new Map<string, number>();
   private working: Promise<void> | undefined;
+  private isFailing = false;
   private readonly ending = new AbortController();
   private readonly counts: Record<"written" | "dropped", Counter.Internal>;
 
@@ -151,7 +152,7 @@ export class RequestLog {
         if (this.waiting.length > BATCH_MAX) this.waiting = inTurns(this.waiting);
         const batch = this.waiting.splice(0, BATCH_MAX);
         for (const one of batch) this.count(one, -1);
-        const isWritten = await this.write(batch);
+        const isWritten = batch.length === 0 || (await this.write(batch));
         const areGapsWritten = await this.writeGaps();
         // The process stops, and the database fails: the remaining requests are lost.
         if (signal.aborted && !(isWritten && areGapsWritten)) return;
@@ -229,15 +230,16 @@ export class RequestLog {
     return areGapsWritten;
   }
 
-  /** False when work threw. Errors are only logged: the request log must not fail anything else. */
+  /** False when work threw. Errors are only logged, the first of several: the request log must not fail anything else. */
   private async trying(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
-      return true;
+      this.isFailing = false;
     } catch (error) {
-      this.parts.log.warn({ err: error }, "requests were not logged");
-      return false;
+      if (!this.isFailing) this.parts.log.warn({ err: error }, "the portal's list of requests could not be written");
+      this.isFailing = true;
     }
+    return !this.isFailing;
   }
 }
 
