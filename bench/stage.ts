@@ -263,7 +263,8 @@ export class Stage {
   async verify(): Promise<{ clean: boolean; journals_per_s: number }> {
     const { code, stderr } = await gerbang(["verify"], { GERBANG_DATA: this.service.dataDirectory });
     if (code !== 0) process.stderr.write(stderr);
-    return { clean: code === 0, journals_per_s: Number(/\((\d+) a second\)/.exec(stderr)?.[1] ?? 0) };
+    const [, journals, seconds] = /journals: (\d+), in ([\d.]+) s/.exec(stderr) ?? [];
+    return { clean: code === 0, journals_per_s: Math.round(Number(journals) / Number(seconds)) };
   }
 
   get dataDirectory(): string {
