@@ -250,10 +250,19 @@ test("who took a payment, its ids, its messages and what fitted nothing are read
     const asked = section.getByRole("region", { name: "asked in POST /open" });
     expect(await asked.innerText()).toContain('"api_key": "[redacted]"');
   }
+  const calls = operator.page.getByRole("region", { name: "Calls to acquirers" });
+  expect(await calls.innerText()).toMatch(/rimba\s+polling\s+1 call, next /);
   // The portal shows the same.
   await isCleanInConsole(operator, "payment-at-acquirer");
   await member.page.setViewportSize(PHONE);
   expect(await member.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+  // Once it is paid its acquirer is asked no more, although the turn that was planned is not due yet.
+  const { operationKey, amountMinor } = rimba.opened.at(-1) ?? expect.unreachable("it was opened");
+  const receipt = { transactionId: "RMB-2", amountMinor, currency: "IDR" };
+  await report(service.origin, "rimba", { kind: "payment", operationKey, state: { status: "paid", receipt } });
+  await operator.page.reload();
+  await calls.getByText("done", { exact: true }).waitFor();
+  expect(await calls.innerText()).not.toContain("next");
   await operator.open(at.acquirer("rimba"));
   const strays = operator.page.getByRole("region", { name: "Messages that fit nothing" });
   await strays.getByText(/^Some change, about something that it was never asked for · 2 times since /).click();

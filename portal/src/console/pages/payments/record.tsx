@@ -126,7 +126,7 @@ export function RecordView({ of: record }: { of: Record }) {
       <Section title="What happened">
         <Story of={record} reader={readerOf(record)} />
       </Section>
-      <Calls of={record.operations} />
+      <Calls of={record} />
       <AtItsAcquirer reference={record.payment.reference} />
       <Hands of={record} />
     </>

@@ -11,8 +11,17 @@ import { at } from "../../../paths.ts";
 
 const line = "flex min-h-9 flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-1.5";
 
-export function Calls({ of: operations }: { of: readonly Schema<"PaymentOperation">[] }) {
+/** In these states a payment is asked about no more: what was planned is closed at its next turn, and no call is made. */
+const decided: ReadonlySet<string> = new Set(["succeeded", "partially_refunded", "refunded", "failed"]);
+
+export function Calls({
+  of: { operations, payment },
+}: {
+  of: Pick<Schema<"PaymentRecord">, "operations" | "payment">;
+}) {
   if (operations.length === 0) return null;
+  const isOver = ({ object, step }: Schema<"PaymentOperation">): boolean =>
+    step === "done" || (step === "polling" && object === payment.reference && decided.has(payment.status));
   return (
     <Section title="Calls to acquirers">
       <ul className="divide-y divide-line rounded-md border border-line bg-panel">
@@ -24,13 +33,13 @@ export function Calls({ of: operations }: { of: readonly Schema<"PaymentOperatio
                 refund
               </To>
             )}
-            <Status status={one.step} tone={one.step === "done" ? "calm" : "warn"} />
+            <Status status={isOver(one) ? "done" : one.step} tone={isOver(one) ? "calm" : "warn"} />
             <span className="text-muted">
               {one.attempt} {one.attempt === 1 ? "call" : "calls"}
               {one.inquiries > 0 && `, inquired ${times(one.inquiries)}`}
               {one.refusals > 0 && `, refused by all ${times(one.refusals)}`}
               {one.refused_by.length > 0 && `, refused by ${one.refused_by.join(", ")}`}
-              {one.next_at !== null && (
+              {one.next_at !== null && !isOver(one) && (
                 <>
                   , next <TimeFromNow at={one.next_at} />
                 </>
