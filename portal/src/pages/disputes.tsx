@@ -16,6 +16,7 @@ import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
 
 type Dispute = Schema<"Dispute">;
 
@@ -106,8 +107,10 @@ export function Page() {
 }
 
 /** Only what can still be answered has a deadline that matters. */
+/** Where the book's clock is not known its day: a list has no room for more, and the dispute's page has the minute. */
 function AnswerBy({ dispute: { status, evidence_due_at: due } }: { dispute: Dispute }) {
-  return status === "needs_response" ? <FromBookNow at={due} /> : <span className="text-muted">–</span>;
+  if (status !== "needs_response") return <span className="text-muted">–</span>;
+  return <FromBookNow at={due} instead={<Time at={due} shape="day" />} />;
 }
 
 function NoneMatch() {
