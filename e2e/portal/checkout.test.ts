@@ -266,6 +266,8 @@ test.each(["a button", "printing"])("a payer who reads slowly stays on the page 
   if (by === "printing") await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   else {
     await look("checkout-paid-leading-back");
+    const back = page.getByRole("link", { name: /^Kembali ke / });
+    expect(await back.evaluate((link) => link.scrollWidth - link.clientWidth)).toBe(0);
     await page.getByRole("button", { name: "Tetap di sini" }).press("Enter");
     // Whoever goes by keyboard goes on from the way back.
     expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Kembali ke /);
