@@ -1,6 +1,15 @@
 // Goal: an amount is read as the page writes it, in every currency, and one that can be read in two ways is not read.
 import { expect, test } from "vitest";
-import { boundsAsMoney, digitsOf, faultOfAmount, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
+import {
+  boundsAsMoney,
+  digitsOf,
+  faultOfAmount,
+  faultOfDigits,
+  inMinorUnits,
+  minorOf,
+  wholeDigitsOf,
+  writtenAmount,
+} from "./money.tsx";
 
 test.each([
   ["1500", 2, 150_000],
@@ -106,4 +115,11 @@ test.each([
   const details = { field: "amount_minor", minimum_minor: 1, maximum_minor: 10_000_000_000, ...more };
   expect(boundsAsMoney({ code: "INVALID_AMOUNT", details }, exponent, language)).toBe(said);
   expect(boundsAsMoney({ code: "VALIDATION_ERROR", details }, exponent, language)).toBeUndefined();
+});
+
+test("a field says an amount in both notations, in the page's language; zero is an amount where one may be zero", () => {
+  const amount = { amount_minor: 150_000, currency: "IDR", exponent: 2 };
+  expect(inMinorUnits(amount, "en")).toBe("IDR 1,500.00 is 150000 minor units");
+  expect(inMinorUnits(amount, "id")).toBe("IDR 1.500,00 is 150000 minor units");
+  expect([faultOfDigits(0, 2), faultOfAmount(0, 2)]).toEqual([undefined, "Enter an amount above zero."]);
 });

@@ -25,6 +25,11 @@ export function wholeDigitsOf(minor: number | bigint, exponent: number, language
   return exponent === 0 ? digits : digits.slice(0, -(exponent + 1));
 }
 
+/** An amount in both notations, as the hint of a field: "IDR 1,500.00 is 150000 minor units". */
+export function inMinorUnits({ amount_minor: minor, currency, exponent }: Amount, language: "en" | "id"): string {
+  return `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units`;
+}
+
 /** Digits alone, or in groups of three behind one and the same mark. */
 const WHOLE = String.raw`(\d+|[1-9]\d{0,2}([.,])\d{3}(?:\2\d{3})*)`;
 const wholeOnly = new RegExp(`^${WHOLE}$`);

@@ -9,7 +9,7 @@ import { Answer } from "../../ui/answer.tsx";
 import { Code } from "../../ui/code.tsx";
 import { useCurl } from "../../ui/curl.tsx";
 import { ChoicesField, Form, SelectField, Submit, TextField, useFormValues } from "../../ui/form.tsx";
-import { boundsAsMoney, digitsOf, faultOfAmount, minorOf } from "../../ui/money.tsx";
+import { boundsAsMoney, faultOfAmount, inMinorUnits, minorOf } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { useLanguage } from "../../words.ts";
 import { MayNotCreate } from "../payments/may-not-create.tsx";
@@ -200,7 +200,7 @@ function AmountField({ name, label, exponent, needed = false }: AmountFieldProps
       hint={
         minor === undefined
           ? !needed && "Optional."
-          : `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: ${name}.`
+          : `${inMinorUnits({ amount_minor: minor, currency, exponent }, language)}: ${name}.`
       }
     />
   );

@@ -5,7 +5,7 @@ import { useAction } from "../../../api/action.ts";
 import { ApiError } from "../../../api/error.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, useFormValues } from "../../../ui/form.tsx";
-import { digitsOf, faultOfAmount, faultOfDigits, minorOf } from "../../../ui/money.tsx";
+import { digitsOf, faultOfAmount, faultOfDigits, inMinorUnits, minorOf } from "../../../ui/money.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { useLanguage } from "../../../words.ts";
 import { type Schema, read, write } from "../../api/client.ts";
@@ -126,7 +126,7 @@ export function AmountField({ name, label, hint, optional = false, positive = fa
         <>
           {minor !== undefined &&
             exponent !== undefined &&
-            `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units. `}
+            `${inMinorUnits({ amount_minor: minor, currency, exponent }, language)}. `}
           {hint}
         </>
       }

@@ -4,7 +4,7 @@ import { type Action, useAction } from "../../../api/action.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import type { AnswerOf, OperationOf, Schema } from "../../../api/types.ts";
 import { Form, SelectField, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
-import { boundsAsMoney, digitsOf, faultOfAmount, minorOf } from "../../../ui/money.tsx";
+import { boundsAsMoney, faultOfAmount, inMinorUnits, minorOf } from "../../../ui/money.tsx";
 import { useLanguage } from "../../../words.ts";
 import { CodePane } from "./code-pane.tsx";
 import { type Body, type Values, bodyOf, folded, methods, scenarios } from "./fields.ts";
@@ -67,8 +67,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         check={(value) => faultOfAmount(minorOf(value, exponent, language), exponent)}
         tell={(error) => boundsAsMoney(error, exponent, language)}
         hint={
-          minor !== undefined &&
-          `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: amount_minor.`
+          minor !== undefined && `${inMinorUnits({ amount_minor: minor, currency, exponent }, language)}: amount_minor.`
         }
       />
       <SelectField name="currency" label="Currency" options={settings.currencies.map((one) => one.currency)} />
